@@ -1,0 +1,7 @@
+//! The command `pstswm`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    pstswm::app::main()
+}

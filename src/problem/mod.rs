@@ -1,0 +1,4 @@
+//! What is integrated: the sphere, the test cases, states from files.
+
+pub mod definition;
+pub mod planet;

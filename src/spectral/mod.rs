@@ -1,0 +1,3 @@
+//! Spectral space: truncations, associated Legendre functions, projections.
+
+pub mod truncation;
