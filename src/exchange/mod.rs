@@ -1,1 +1,3 @@
-//! Placeholder.
+//! Transposes and collectives built from swaps, on flat buffers; no numerics.
+
+pub mod choice;

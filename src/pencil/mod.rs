@@ -1,1 +1,3 @@
-//! Placeholder.
+//! The distributed transform: where numerics and movement meet.
+
+pub mod choice;
