@@ -5,6 +5,7 @@
 //! ```text
 //! namelist      the run file, checked as a whole
 //! problem       the sphere, the test cases, states from files
+//! dd            double-double arithmetic (anyone may use it)
 //! decomp        who owns which latitudes, wavenumbers and levels
 //! grid          Gaussian latitudes
 //! spectral      truncations, associated Legendre functions
@@ -20,6 +21,7 @@
 //! ```
 
 pub mod app;
+pub mod dd;
 pub mod decomp;
 pub mod error;
 pub mod exchange;

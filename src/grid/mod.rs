@@ -1,1 +1,3 @@
-//! Placeholder.
+//! The Gaussian grid.
+
+pub mod gauss;
