@@ -2,3 +2,4 @@
 
 pub mod definition;
 pub mod planet;
+pub mod input;

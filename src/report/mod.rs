@@ -1,1 +1,3 @@
-//! Placeholder.
+//! Results as NetCDF files.
+
+pub mod netcdf;

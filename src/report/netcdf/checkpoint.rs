@@ -70,7 +70,7 @@ impl CheckpointData {
         for size in self.truncation.iter().chain([&self.levels]) {
             sum.update(&(*size as u64).to_le_bytes());
         }
-        let mut label = |sum: &mut Xxh3Default, name: &str| {
+        let label = |sum: &mut Xxh3Default, name: &str| {
             sum.update(&(name.len() as u64).to_le_bytes());
             sum.update(name.as_bytes());
         };
@@ -186,5 +186,36 @@ pub(super) fn part_name(name: &str, k: usize) -> String {
         name.to_string()
     } else {
         format!("{name}.part{}", k + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::atomic::tests::scratch;
+    use super::super::restart::read_checkpoint;
+    use super::*;
+
+    #[test]
+    fn large_fields_are_split_and_joined_again() {
+        let folder = scratch("split");
+        let data = CheckpointData {
+            step: 3,
+            levels: 1,
+            truncation: [4, 4, 4],
+            fields: vec![
+                ("zeta".into(), (0..23).map(f64::from).collect()),
+                ("none".into(), Vec::new()),
+                ("delta".into(), vec![-0.0; 5]),
+            ],
+            ..CheckpointData::default()
+        };
+        let mut writer = CheckpointWriter {
+            part: 5,
+            ..CheckpointWriter::new(&folder)
+        };
+        let path = writer.write(&data).unwrap();
+        let back = read_checkpoint(&path).unwrap();
+        assert_eq!(back, data);
+        assert!(back.fields[2].1.iter().all(|x| x.is_sign_negative()));
     }
 }

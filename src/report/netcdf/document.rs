@@ -61,9 +61,7 @@ impl<'a> Document<'a> {
         dimensions: &[&str],
         attributes: &[(&str, &str)],
         values: Cow<'a, [f64]>,
-    ) where
-        'a: 'a,
-    {
+    ) {
         self.variables.push(Variable {
             name: name.to_string(),
             dimensions: dimensions.iter().map(|d| (*d).to_string()).collect(),
