@@ -9,6 +9,8 @@ use netcdf3::{DataType, DataVector, FileReader};
 
 use super::error::InputError;
 use super::header::{self, Fault};
+#[cfg(feature = "netcdf4")]
+use super::system;
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
