@@ -1,5 +1,5 @@
 //! What is integrated: the sphere, the test cases, states from files.
 
 pub mod definition;
-pub mod planet;
 pub mod input;
+pub mod planet;

@@ -1,3 +1,4 @@
 //! Spectral space: truncations, associated Legendre functions, projections.
 
+pub mod project;
 pub mod truncation;

@@ -20,15 +20,24 @@ fn state(step: u64) -> CheckpointData {
         fields: vec![
             ("zeta".into(), zeta),
             ("delta".into(), (0..501).map(|_| random.unit()).collect()),
-            ("previous_zeta".into(), (0..7).map(|_| random.unit()).collect()),
+            (
+                "previous_zeta".into(),
+                (0..7).map(|_| random.unit()).collect(),
+            ),
         ],
         scalars: vec![("phibar".into(), 29400.1 / 3.0), ("mass".into(), -0.0)],
-        text: vec![("namelist".into(), "a = 1 # π\nb = \"x\"\n".into()), ("none".into(), "".into())],
+        text: vec![
+            ("namelist".into(), "a = 1 # π\nb = \"x\"\n".into()),
+            ("none".into(), "".into()),
+        ],
     }
 }
 
 fn bits(data: &CheckpointData) -> Vec<u64> {
-    let fields = data.fields.iter().flat_map(|(_, v)| v.iter().map(|x| x.to_bits()));
+    let fields = data
+        .fields
+        .iter()
+        .flat_map(|(_, v)| v.iter().map(|x| x.to_bits()));
     let scalars = data.scalars.iter().map(|(_, x)| x.to_bits());
     fields.chain(scalars).chain([data.time.to_bits()]).collect()
 }
@@ -60,7 +69,10 @@ fn the_last_two_are_kept_and_those_of_others_stay() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, [checkpoint_name(1), checkpoint_name(30), checkpoint_name(40)]);
+    assert_eq!(
+        names,
+        [checkpoint_name(1), checkpoint_name(30), checkpoint_name(40)]
+    );
 }
 
 #[test]
@@ -86,7 +98,10 @@ fn what_is_no_checkpoint_is_refused_with_its_name() {
     let end = other.len() - 9;
     other[end] ^= 1;
     refused(&other, "damaged checkpoint (its checksum is");
-    let at = bytes.windows(17).position(|w| w == b"pstswm_checkpoint").unwrap();
+    let at = bytes
+        .windows(17)
+        .position(|w| w == b"pstswm_checkpoint")
+        .unwrap();
     let mut foreign = bytes.clone();
     foreign[at] = b'q';
     refused(&foreign, "not a checkpoint of this program");
@@ -94,7 +109,10 @@ fn what_is_no_checkpoint_is_refused_with_its_name() {
     future[at + 20 + 11] = 2;
     refused(&future, "layout 2, this program reads layout 1");
     let absent = folder.join("nowhere.nc");
-    assert!(matches!(read_checkpoint(&absent), Err(CheckpointError::Unreadable(_))));
+    assert!(matches!(
+        read_checkpoint(&absent),
+        Err(CheckpointError::Unreadable(_))
+    ));
 }
 
 #[test]

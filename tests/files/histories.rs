@@ -6,8 +6,7 @@ use ndarray::Array2;
 use pstswm::problem::definition::HistoryFormat;
 use pstswm::problem::input::Source;
 use pstswm::report::netcdf::{
-    HistoryPlan, HistoryWriter, LevelFields, OutputError, Sample, check_target,
-    next_history_number,
+    HistoryPlan, HistoryWriter, LevelFields, OutputError, Sample, check_target, next_history_number,
 };
 
 use crate::support::{Random, scratch};
@@ -63,16 +62,28 @@ fn samples_come_back_and_files_appear_only_when_whole() {
         writer.push(sample(7200.0, levels)).unwrap();
         assert_eq!(writer.written().len(), 1);
         let files = writer.finish().unwrap();
-        assert_eq!(files, [folder.join("history_0001.nc"), folder.join("history_0002.nc")]);
+        assert_eq!(
+            files,
+            [
+                folder.join("history_0001.nc"),
+                folder.join("history_0002.nc")
+            ]
+        );
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
 
         let mut first = Source::open(&files[0]).unwrap();
         assert_eq!(first.read("time").unwrap(), [0.0, 3600.0]);
-        let expected: Vec<f64> =
-            sample(3600.0, levels).levels.iter().flat_map(|l| l.v.iter().copied()).collect();
+        let expected: Vec<f64> = sample(3600.0, levels)
+            .levels
+            .iter()
+            .flat_map(|l| l.v.iter().copied())
+            .collect();
         assert_eq!(first.read_at("v", 1).unwrap(), expected);
         assert_eq!(first.read("h_s").unwrap()[NLON + 1], 11.0);
-        assert_eq!(first.text("checksum"), Some("0000000000000abc 0000000000000abc"));
+        assert_eq!(
+            first.text("checksum"),
+            Some("0000000000000abc 0000000000000abc")
+        );
         assert!(first.text("namelist").unwrap().contains("williamson-2"));
         assert_eq!(first.variable("level").is_some(), levels > 1);
         let mut second = Source::open(&files[1]).unwrap();
@@ -86,8 +97,14 @@ fn files_of_an_earlier_run_are_not_touched() {
     fs::write(folder.join("history_0001.nc"), b"precious").unwrap();
     let error = check_target(&folder, false).unwrap_err();
     assert!(error.to_string().contains("history_0001.nc"), "{error}");
-    assert!(matches!(pstswm::error::Error::from(error), pstswm::error::Error::Input(_)));
-    assert!(matches!(HistoryWriter::new(plan(&folder, 1)), Err(OutputError::Exists { .. })));
+    assert!(matches!(
+        pstswm::error::Error::from(error),
+        pstswm::error::Error::Input(_)
+    ));
+    assert!(matches!(
+        HistoryWriter::new(plan(&folder, 1)),
+        Err(OutputError::Exists { .. })
+    ));
     let continued = HistoryPlan {
         first_number: next_history_number(&folder),
         ..plan(&folder, 1)
@@ -95,7 +112,10 @@ fn files_of_an_earlier_run_are_not_touched() {
     let mut writer = HistoryWriter::new(continued).unwrap();
     writer.push(sample(0.0, 1)).unwrap();
     assert_eq!(writer.finish().unwrap(), [folder.join("history_0002.nc")]);
-    assert_eq!(fs::read(folder.join("history_0001.nc")).unwrap(), b"precious");
+    assert_eq!(
+        fs::read(folder.join("history_0001.nc")).unwrap(),
+        b"precious"
+    );
 }
 
 #[test]
@@ -106,7 +126,10 @@ fn an_unwritable_folder_is_a_failure_in_clear_words() {
     writer.push(sample(0.0, 1)).unwrap();
     let error = writer.finish().unwrap_err();
     assert!(error.to_string().contains("cannot write"), "{error}");
-    assert!(matches!(pstswm::error::Error::from(error), pstswm::error::Error::Failed(_)));
+    assert!(matches!(
+        pstswm::error::Error::from(error),
+        pstswm::error::Error::Failed(_)
+    ));
 }
 
 #[test]
@@ -119,7 +142,10 @@ fn what_the_format_or_the_build_cannot_hold_is_refused_at_once() {
         ..plan(&folder, 137)
     };
     let message = HistoryWriter::new(large).unwrap_err().to_string();
-    assert!(message.contains("137 levels x 1920 x 3840") && message.contains("netcdf4"), "{message}");
+    assert!(
+        message.contains("137 levels x 1920 x 3840") && message.contains("netcdf4"),
+        "{message}"
+    );
     if !cfg!(feature = "netcdf4") {
         let other = HistoryPlan {
             format: HistoryFormat::NetCdf4,
@@ -128,5 +154,11 @@ fn what_the_format_or_the_build_cannot_hold_is_refused_at_once() {
         let message = HistoryWriter::new(other).unwrap_err().to_string();
         assert!(message.contains("--features netcdf4"), "{message}");
     }
-    assert!(HistoryWriter::new(HistoryPlan { samples_per_file: 0, ..plan(&folder, 1) }).is_err());
+    assert!(
+        HistoryWriter::new(HistoryPlan {
+            samples_per_file: 0,
+            ..plan(&folder, 1)
+        })
+        .is_err()
+    );
 }

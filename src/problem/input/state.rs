@@ -157,10 +157,11 @@ pub fn read_state(file: &StateFile, planet: &Planet) -> Result<FileState, InputE
     } else {
         // Without u the file may still have vorticity; when it has neither, u is what is missed.
         match reader.find(Quantity::Eastward) {
-            Err(_) if reader.has(Quantity::Vorticity) => Wind::Derivatives {
+            Err(_) if file.names.u.is_none() && reader.has(Quantity::Vorticity) => {
+                Wind::Derivatives {
                 zeta: reader.read(Quantity::Vorticity, file.time_index, planet)?,
                 delta: reader.read(Quantity::Divergence, file.time_index, planet)?,
-            },
+            }}
             _ => Wind::Components {
                 u: reader.read(Quantity::Eastward, file.time_index, planet)?,
                 v: reader.read(Quantity::Northward, file.time_index, planet)?,
