@@ -103,7 +103,9 @@ impl Projection {
         let mut out = self.zeros(extra);
         self.each(&[&rows], &mut |j, k, values| {
             let m = self.orders[k];
-            let Some(top) = self.top(m, extra) else { return };
+            let Some(top) = self.top(m, extra) else {
+                return;
+            };
             let p = column(m, top, Dd::from(self.mu[j]));
             let value = values[0] * self.weights[j];
             for (c, p) in out[k].iter_mut().zip(&p) {
@@ -134,7 +136,9 @@ impl Projection {
         self.each(&[&u, &v], &mut |j, k, values| {
             let m = self.orders[k];
             let Some(top) = self.top(m, 0) else { return };
-            let Some((p, h)) = over_cosine(m, top, self.mu[j]) else { return };
+            let Some((p, h)) = over_cosine(m, top, self.mu[j]) else {
+                return;
+            };
             let weight = self.weights[j] / radius;
             let (u, v) = (values[0] * weight, values[1] * weight);
             let im = Complex64::new(0.0, m as f64);
@@ -158,7 +162,7 @@ impl Projection {
     }
 
     /// Transforms the rows of one or two fields and hands on the Fourier coefficients, row by row.
-    fn each(&self, fields: &[&dyn Fn(usize) -> &[f64]], accumulate: &mut Accumulate<'_>) {
+    fn each<'r>(&self, fields: &[&dyn Fn(usize) -> &'r [f64]], accumulate: &mut Accumulate<'_>) {
         let mut input = self.fft.make_input_vec();
         let mut output = vec![self.fft.make_output_vec(); fields.len()];
         let mut scratch = self.fft.make_scratch_vec();
@@ -166,10 +170,17 @@ impl Projection {
         for j in 0..self.mu.len() {
             for (row, spectrum) in fields.iter().zip(&mut output) {
                 input.copy_from_slice(row(j));
-                let done = self.fft.process_with_scratch(&mut input, spectrum, &mut scratch);
+                let done = self
+                    .fft
+                    .process_with_scratch(&mut input, spectrum, &mut scratch);
                 debug_assert!(done.is_ok(), "all lengths come from the plan");
             }
-            for (k, &m) in self.orders.iter().enumerate().filter(|(_, m)| **m <= self.order) {
+            for (k, &m) in self
+                .orders
+                .iter()
+                .enumerate()
+                .filter(|(_, m)| **m <= self.order)
+            {
                 let turn = Complex64::cis(-(m as f64) * self.lon0) / self.nlon as f64;
                 for (value, spectrum) in values.iter_mut().zip(&output) {
                     *value = spectrum[m] * turn;
@@ -187,7 +198,11 @@ fn over_cosine(m: usize, top: usize, mu: f64) -> Option<(Vec<f64>, Vec<f64>)> {
             return None;
         }
         let limit = |n: usize| {
-            let sign = if n.is_multiple_of(2) { mu.signum() } else { 1.0 };
+            let sign = if n.is_multiple_of(2) {
+                mu.signum()
+            } else {
+                1.0
+            };
             let n = n as f64;
             sign * ((2.0 * n + 1.0) * n * (n + 1.0) / 8.0).sqrt()
         };
@@ -199,7 +214,11 @@ fn over_cosine(m: usize, top: usize, mu: f64) -> Option<(Vec<f64>, Vec<f64>)> {
     let cosine = ((1.0 - mu) * (1.0 + mu)).sqrt();
     let h = (m..=top).map(|n| {
         let i = n - m;
-        let below = if i == 0 { 0.0 } else { (n as f64 + 1.0) * eps(n, m) * p[i - 1] };
+        let below = if i == 0 {
+            0.0
+        } else {
+            (n as f64 + 1.0) * eps(n, m) * p[i - 1]
+        };
         (below - n as f64 * eps(n + 1, m) * p[i + 1]) / cosine
     });
     let h = h.collect();
@@ -222,7 +241,11 @@ fn column(m: usize, n_max: usize, mu: Dd) -> Vec<f64> {
     let mut p = vec![start.sqrt()];
     for n in m + 1..=n_max {
         let i = n - m;
-        let before = if i == 1 { 0.0 } else { eps(n - 1, m) * p[i - 2] };
+        let before = if i == 1 {
+            0.0
+        } else {
+            eps(n - 1, m) * p[i - 2]
+        };
         p.push((mu * p[i - 1] - before) / eps(n, m));
     }
     p

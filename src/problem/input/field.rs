@@ -31,7 +31,10 @@ enum Role {
 
 /// How many times a variable has; 1 when it has no time dimension.
 pub(super) fn times(source: &Source, variable: &VariableInfo) -> usize {
-    let time = variable.dimensions.iter().find(|(name, _)| is_time(source, name));
+    let time = variable
+        .dimensions
+        .iter()
+        .find(|(name, _)| is_time(source, name));
     time.map_or(1, |(_, length)| *length)
 }
 
@@ -39,7 +42,9 @@ fn is_time(source: &Source, dimension: &str) -> bool {
     let coordinate = source.variable(dimension).is_some_and(|variable| {
         variable.text("standard_name") == Some("time")
             || variable.text("axis") == Some("T")
-            || variable.text("units").is_some_and(|units| units.contains(" since "))
+            || variable
+                .text("units")
+                .is_some_and(|units| units.contains(" since "))
     });
     coordinate || TIMES.contains(&dimension.to_lowercase().as_str())
 }
@@ -75,7 +80,11 @@ pub(super) fn read(
         });
     }
     let by_record = roles.first() == Some(&Role::Time);
-    let raw = if by_record { source.read_at(name, time_index)? } else { source.read(name)? };
+    let raw = if by_record {
+        source.read_at(name, time_index)?
+    } else {
+        source.read(name)?
+    };
     // Strides of latitude and longitude, and where the wanted time begins.
     let (mut stride, mut start, mut lat_stride, mut lon_stride) = (1, 0, 0, 0);
     let held = usize::from(by_record);
@@ -90,7 +99,10 @@ pub(super) fn read(
     }
     let (nlat, nlon) = (grid.mu.len(), grid.nlon);
     if raw.len() < stride {
-        return Err(refuse(format!("holds {} values, {stride} are expected", raw.len())));
+        return Err(refuse(format!(
+            "holds {} values, {stride} are expected",
+            raw.len()
+        )));
     }
     let packing = Packing::of(&info);
     let mut rows = Array2::zeros((nlat, nlon));
@@ -136,13 +148,18 @@ fn roles(source: &Source, info: &VariableInfo, layout: &Layout) -> Result<Vec<Ro
         }
     };
     let roles: Vec<Role> = info.dimensions.iter().map(role).collect::<Result<_, _>>()?;
-    for (wanted, dimension) in
-        [(Role::Lat, &layout.lat_dimension), (Role::Lon, &layout.lon_dimension)]
-    {
+    for (wanted, dimension) in [
+        (Role::Lat, &layout.lat_dimension),
+        (Role::Lon, &layout.lon_dimension),
+    ] {
         if !roles.contains(&wanted) {
             return Err(format!(
                 "has dimensions ({}) and lacks `{dimension}`",
-                info.dimensions.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>().join(", ")
+                info.dimensions
+                    .iter()
+                    .map(|(n, _)| n.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ));
         }
     }
@@ -182,6 +199,10 @@ impl Packing {
             return Err(format!("has a missing value ({raw:e})"));
         }
         let value = raw * self.scale + self.offset;
-        if value.is_finite() { Ok(value) } else { Err(format!("is {value}")) }
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(format!("is {value}"))
+        }
     }
 }

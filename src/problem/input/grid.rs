@@ -87,7 +87,11 @@ pub(super) fn read(
         weights,
         nlon,
         lon0,
-        degree: if kind == GridKind::Gaussian { nlat - 1 } else { (nlat - 1) / 2 },
+        degree: if kind == GridKind::Gaussian {
+            nlat - 1
+        } else {
+            (nlat - 1) / 2
+        },
         order: (nlon - 1) / 2,
     };
     let layout = Layout {
@@ -147,11 +151,17 @@ fn latitudes(lat: &[f64]) -> Result<Latitudes, String> {
         return Err(format!("has {n} latitude(s); at least 2 are needed"));
     }
     let distance = |places: &[f64]| {
-        lat.iter().zip(places).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        lat.iter()
+            .zip(places)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max)
     };
-    let poles: Vec<f64> = (0..n).map(|j| 90.0 - 180.0 * j as f64 / (n - 1) as f64).collect();
-    let cells: Vec<f64> =
-        (0..n).map(|j| 90.0 - 180.0 * (j as f64 + 0.5) / n as f64).collect();
+    let poles: Vec<f64> = (0..n)
+        .map(|j| 90.0 - 180.0 * j as f64 / (n - 1) as f64)
+        .collect();
+    let cells: Vec<f64> = (0..n)
+        .map(|j| 90.0 - 180.0 * (j as f64 + 0.5) / n as f64)
+        .collect();
     let sines = |places: &[f64]| places.iter().map(|p| p.to_radians().sin()).collect();
     if distance(&poles) <= LATITUDE_TOLERANCE {
         let mu = sines(&poles);
@@ -166,7 +176,11 @@ fn latitudes(lat: &[f64]) -> Result<Latitudes, String> {
     let guess = 90.0 - 180.0 * 0.75 / (n as f64 + 0.5);
     if n.is_multiple_of(2) && (lat[0] - guess).abs() < 0.05 * 180.0 / n as f64 {
         let nodes = GaussNodes::new(n);
-        let places: Vec<f64> = nodes.all_latitudes().iter().map(|p| p.to_degrees()).collect();
+        let places: Vec<f64> = nodes
+            .all_latitudes()
+            .iter()
+            .map(|p| p.to_degrees())
+            .collect();
         if distance(&places) <= LATITUDE_TOLERANCE {
             let south = nodes.weight.iter().rev();
             let weights = nodes.weight.iter().chain(south).copied().collect();
@@ -230,8 +244,10 @@ mod tests {
         assert_eq!(latitudes(&cells).unwrap().0, GridKind::WithoutPoles);
         for n in [2, 32, 94, 640] {
             let nodes = GaussNodes::new(n).all_latitudes();
-            let gauss: Vec<f64> =
-                nodes.iter().map(|p| f64::from(p.to_degrees() as f32)).collect();
+            let gauss: Vec<f64> = nodes
+                .iter()
+                .map(|p| f64::from(p.to_degrees() as f32))
+                .collect();
             let (kind, _, _, weights) = latitudes(&gauss).unwrap();
             assert_eq!(kind, GridKind::Gaussian, "{n}");
             assert!((weights.iter().sum::<f64>() - 2.0).abs() < 1e-13);
@@ -244,13 +260,28 @@ mod tests {
 
     #[test]
     fn longitudes_from_anywhere() {
-        let from = |start: f64| (0..8).map(|i| start + 45.0 * f64::from(i)).collect::<Vec<_>>();
+        let from = |start: f64| {
+            (0..8)
+                .map(|i| start + 45.0 * f64::from(i))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(first_longitude(&from(0.0)).unwrap(), 0.0);
-        assert_eq!(first_longitude(&from(-180.0)).unwrap(), -std::f64::consts::PI);
+        assert_eq!(
+            first_longitude(&from(-180.0)).unwrap(),
+            -std::f64::consts::PI
+        );
         let split = [0.0, 45.0, 90.0, 135.0, 180.0, -135.0, -90.0, -45.0];
         assert_eq!(first_longitude(&split).unwrap(), 0.0);
         let closed: Vec<f64> = (0..=8).map(|i| 45.0 * f64::from(i)).collect();
-        assert!(first_longitude(&closed).unwrap_err().contains("drop the last column"));
-        assert!(first_longitude(&[0.0, 10.0, 20.0]).unwrap_err().contains("full circle"));
+        assert!(
+            first_longitude(&closed)
+                .unwrap_err()
+                .contains("drop the last column")
+        );
+        assert!(
+            first_longitude(&[0.0, 10.0, 20.0])
+                .unwrap_err()
+                .contains("full circle")
+        );
     }
 }

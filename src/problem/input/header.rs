@@ -74,7 +74,9 @@ pub(super) fn check(input: impl Read, length: u64) -> Result<(), Fault> {
         }
     }
     for slab in &slabs {
-        let needs = slab.end(records, record_size).ok_or_else(|| too_large("a variable"))?;
+        let needs = slab
+            .end(records, record_size)
+            .ok_or_else(|| too_large("a variable"))?;
         if needs > length {
             return Err(Fault::Truncated { needs });
         }
@@ -102,7 +104,9 @@ impl Slab {
             (true, 0 | u32::MAX) => return Some(self.begin),
             (true, count) => u64::from(count) - 1,
         };
-        last.checked_mul(record_size)?.checked_add(self.begin)?.checked_add(self.size)
+        last.checked_mul(record_size)?
+            .checked_add(self.begin)?
+            .checked_add(self.size)
     }
 }
 
@@ -122,7 +126,9 @@ impl<R: Read> Scan<R> {
     }
 
     fn skip(&mut self, count: u64) -> Result<(), Fault> {
-        let padded = count.checked_next_multiple_of(4).ok_or_else(|| too_large("an attribute"))?;
+        let padded = count
+            .checked_next_multiple_of(4)
+            .ok_or_else(|| too_large("an attribute"))?;
         if padded > self.length - self.position {
             return Err(Fault::Malformed("it ends within its header".into()));
         }
@@ -143,10 +149,14 @@ impl<R: Read> Scan<R> {
             return Ok(0);
         }
         if found != tag {
-            return Err(Fault::Malformed(format!("its list of {what} has tag {found}, not {tag}")));
+            return Err(Fault::Malformed(format!(
+                "its list of {what} has tag {found}, not {tag}"
+            )));
         }
         if u64::from(count) * least > self.length - self.position {
-            return Err(Fault::Malformed(format!("it ends within its list of {count} {what}")));
+            return Err(Fault::Malformed(format!(
+                "it ends within its list of {count} {what}"
+            )));
         }
         Ok(count)
     }
@@ -167,7 +177,9 @@ impl<R: Read> Scan<R> {
         self.name()?;
         let count = self.word()?;
         if u64::from(count) * 4 > self.length - self.position {
-            return Err(Fault::Malformed("a variable has too many dimensions".into()));
+            return Err(Fault::Malformed(
+                "a variable has too many dimensions".into(),
+            ));
         }
         let (mut items, mut record) = (1u64, false);
         for k in 0..count {
@@ -176,7 +188,9 @@ impl<R: Read> Scan<R> {
                 None => return Err(Fault::Malformed(format!("a variable has dimension {id}"))),
                 Some(0) if k == 0 => record = true,
                 Some(&length) => {
-                    items = items.checked_mul(length).ok_or_else(|| too_large("a variable"))?;
+                    items = items
+                        .checked_mul(length)
+                        .ok_or_else(|| too_large("a variable"))?;
                 }
             }
         }
@@ -190,7 +204,9 @@ impl<R: Read> Scan<R> {
         } else {
             u64::from(self.word()?)
         };
-        let size = items.checked_mul(width).ok_or_else(|| too_large("a variable"))?;
+        let size = items
+            .checked_mul(width)
+            .ok_or_else(|| too_large("a variable"))?;
         if begin > self.length {
             return Err(Fault::Truncated {
                 needs: begin.saturating_add(size),

@@ -46,9 +46,7 @@ mod tests {
     #[test]
     fn polynomials_are_integrated_exactly() {
         for n in [2, 3, 8, 9, 73, 180] {
-            for (weights, offset, cells) in
-                [(clenshaw_curtis(n), 0.0, n - 1), (fejer(n), 0.5, n)]
-            {
+            for (weights, offset, cells) in [(clenshaw_curtis(n), 0.0, n - 1), (fejer(n), 0.5, n)] {
                 for degree in (0..n).step_by(1 + n / 9) {
                     let sum: f64 = (0..n)
                         .map(|j| {
@@ -56,9 +54,15 @@ mod tests {
                             weights[j] * theta.cos().powi(degree as i32)
                         })
                         .sum();
-                    let exact =
-                        if degree % 2 == 0 { 2.0 / (degree as f64 + 1.0) } else { 0.0 };
-                    assert!((sum - exact).abs() < 1e-14, "n {n} degree {degree}: {sum} {exact}");
+                    let exact = if degree % 2 == 0 {
+                        2.0 / (degree as f64 + 1.0)
+                    } else {
+                        0.0
+                    };
+                    assert!(
+                        (sum - exact).abs() < 1e-14,
+                        "n {n} degree {degree}: {sum} {exact}"
+                    );
                 }
             }
         }

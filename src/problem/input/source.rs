@@ -37,6 +37,23 @@ pub struct VariableInfo {
 }
 
 impl VariableInfo {
+    /// A variable of which any part can be read alone.
+    #[cfg(feature = "netcdf4")]
+    pub(super) fn new(
+        name: String,
+        dimensions: Vec<(String, usize)>,
+        attributes: Vec<(String, Attribute)>,
+        numeric: bool,
+    ) -> Self {
+        Self {
+            name,
+            dimensions,
+            attributes,
+            numeric,
+            record: true,
+        }
+    }
+
     /// The text of an attribute.
     pub fn text(&self, name: &str) -> Option<&str> {
         find_text(&self.attributes, name)
@@ -49,7 +66,9 @@ impl VariableInfo {
 }
 
 fn find<'a>(list: &'a [(String, Attribute)], name: &str) -> Option<&'a Attribute> {
-    list.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    list.iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value)
 }
 
 fn find_text<'a>(list: &'a [(String, Attribute)], name: &str) -> Option<&'a str> {
@@ -82,7 +101,9 @@ pub struct Source {
 
 impl std::fmt::Debug for Source {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Source").field("path", &self.path).finish_non_exhaustive()
+        out.debug_struct("Source")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -101,7 +122,10 @@ impl Source {
             return Err(fail("it is a folder".into()));
         }
         let mut handle = File::open(path).map_err(|error| fail(error.to_string()))?;
-        let length = handle.metadata().map_err(|error| fail(error.to_string()))?.len();
+        let length = handle
+            .metadata()
+            .map_err(|error| fail(error.to_string()))?
+            .len();
         let mut magic = Vec::new();
         let begin = handle.by_ref().take(8).read_to_end(&mut magic);
         begin.map_err(|error| fail(error.to_string()))?;
@@ -124,7 +148,9 @@ impl Source {
                 });
             }
         }
-        handle.seek(SeekFrom::Start(0)).map_err(|error| fail(error.to_string()))?;
+        handle
+            .seek(SeekFrom::Start(0))
+            .map_err(|error| fail(error.to_string()))?;
         header::check(handle, length).map_err(|fault| match fault {
             Fault::Truncated { needs } => InputError::Truncated {
                 file: file.clone(),
@@ -170,7 +196,11 @@ impl Source {
         let set = reader.data_set();
         let variables = set.get_vars().into_iter().map(|variable| VariableInfo {
             name: variable.name().to_string(),
-            dimensions: variable.get_dims().iter().map(|d| (d.name(), d.size())).collect(),
+            dimensions: variable
+                .get_dims()
+                .iter()
+                .map(|d| (d.name(), d.size()))
+                .collect(),
             attributes: attributes(&variable.get_attrs()),
             numeric: variable.data_type() != DataType::U8,
             record: variable.is_record_var(),
@@ -287,7 +317,9 @@ fn attributes(list: &[&netcdf3::Attribute]) -> Vec<(String, Attribute)> {
         DataType::F32 => numbers(attribute.get_f32()),
         DataType::F64 => Attribute::Numbers(attribute.get_f64().unwrap_or_default().to_vec()),
     };
-    list.iter().map(|a| (a.name().to_string(), value(a))).collect()
+    list.iter()
+        .map(|a| (a.name().to_string(), value(a)))
+        .collect()
 }
 
 fn numbers<T: Copy + Into<f64>>(list: Option<&[T]>) -> Attribute {

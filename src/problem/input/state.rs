@@ -58,7 +58,10 @@ impl StateReader {
     /// The field is not there.
     pub fn times(&self, quantity: Quantity) -> Result<usize, InputError> {
         let name = self.find(quantity)?;
-        Ok(self.source.variable(&name).map_or(1, |info| field::times(&self.source, info)))
+        Ok(self
+            .source
+            .variable(&name)
+            .map_or(1, |info| field::times(&self.source, info)))
     }
 
     /// Reads a field: height and surface in m, wind in m/s, relative vorticity and divergence in
@@ -159,9 +162,10 @@ pub fn read_state(file: &StateFile, planet: &Planet) -> Result<FileState, InputE
         match reader.find(Quantity::Eastward) {
             Err(_) if file.names.u.is_none() && reader.has(Quantity::Vorticity) => {
                 Wind::Derivatives {
-                zeta: reader.read(Quantity::Vorticity, file.time_index, planet)?,
-                delta: reader.read(Quantity::Divergence, file.time_index, planet)?,
-            }}
+                    zeta: reader.read(Quantity::Vorticity, file.time_index, planet)?,
+                    delta: reader.read(Quantity::Divergence, file.time_index, planet)?,
+                }
+            }
             _ => Wind::Components {
                 u: reader.read(Quantity::Eastward, file.time_index, planet)?,
                 v: reader.read(Quantity::Northward, file.time_index, planet)?,

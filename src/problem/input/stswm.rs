@@ -44,7 +44,9 @@ const FIELDS: [&str; 3] = ["vorticity", "divergence", "geopotential"];
 /// Whether a file is one of STSWM: its three variables end in a dimension `complex`.
 pub(super) fn is_stswm(source: &Source) -> bool {
     FIELDS.iter().all(|name| {
-        let last = source.variable(name).and_then(|variable| variable.dimensions.last());
+        let last = source
+            .variable(name)
+            .and_then(|variable| variable.dimensions.last());
         last.is_some_and(|(dimension, length)| dimension == "complex" && *length == 2)
     })
 }
@@ -85,7 +87,11 @@ pub(super) fn read(
     };
     let mut size = [0; 3];
     for (size, name) in size.iter_mut().zip(["mm", "nn", "kk"]) {
-        let values = if source.variable(name).is_some() { source.read(name)? } else { Vec::new() };
+        let values = if source.variable(name).is_some() {
+            source.read(name)?
+        } else {
+            Vec::new()
+        };
         *size = match values.first() {
             Some(value) if (1.0..=1e5).contains(value) && value.fract() == 0.0 => *value as usize,
             Some(value) => return Err(refuse(name, format!("is {value}; allowed is 1 to 100000"))),
@@ -98,7 +104,10 @@ pub(super) fn read(
     for name in FIELDS {
         fields.push(coefficients(&mut source, name, time_index, &truncation)?);
     }
-    let time = match source.variable("time").map(|variable| variable.dimensions.len()) {
+    let time = match source
+        .variable("time")
+        .map(|variable| variable.dimensions.len())
+    {
         Some(1) => source.read("time")?.get(time_index).copied().unwrap_or(0.0) * 3600.0,
         _ => 0.0,
     };

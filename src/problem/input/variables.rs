@@ -47,7 +47,11 @@ pub(super) const LONGITUDE: Wanted = Wanted {
 const HEIGHT: Wanted = Wanted {
     what: "free-surface height",
     key: "names.h",
-    standard: &["geopotential_height", "geopotential", "height_above_mean_sea_level"],
+    standard: &[
+        "geopotential_height",
+        "geopotential",
+        "height_above_mean_sea_level",
+    ],
     usual: &["h", "z", "gh", "zg", "height", "hgt", "geopotential", "phi"],
 };
 
@@ -89,7 +93,16 @@ const SURFACE: Wanted = Wanted {
     key: "mountain-variable",
     standard: &["surface_altitude", "surface_geopotential"],
     usual: &[
-        "h_s", "hs", "zs", "orog", "oro", "orography", "topo", "topography", "phis", "z",
+        "h_s",
+        "hs",
+        "zs",
+        "orog",
+        "oro",
+        "orography",
+        "topo",
+        "topography",
+        "phis",
+        "z",
         "geopotential",
     ],
 };
@@ -168,14 +181,20 @@ pub(super) fn locate(
 fn usual<'a>(wanted: &Wanted, variables: impl Iterator<Item = &'a VariableInfo>) -> Option<String> {
     let variables: Vec<&VariableInfo> = variables.collect();
     wanted.usual.iter().find_map(|name| {
-        let found = variables.iter().find(|variable| variable.name.eq_ignore_ascii_case(name));
+        let found = variables
+            .iter()
+            .find(|variable| variable.name.eq_ignore_ascii_case(name));
         found.map(|variable| variable.name.clone())
     })
 }
 
 fn list(source: &Source) -> String {
     let names: Vec<&str> = source.variables().iter().map(|v| v.name.as_str()).collect();
-    if names.is_empty() { "none".into() } else { names.join(", ") }
+    if names.is_empty() {
+        "none".into()
+    } else {
+        names.join(", ")
+    }
 }
 
 /// What the units (and, without units, the names) ask for; the error says what is allowed.
@@ -184,7 +203,10 @@ pub(super) fn conversion(
     variable: &VariableInfo,
 ) -> Result<Conversion, String> {
     let standard = variable.text("standard_name").unwrap_or_default();
-    let Some(units) = variable.text("units").filter(|units| !units.trim().is_empty()) else {
+    let Some(units) = variable
+        .text("units")
+        .filter(|units| !units.trim().is_empty())
+    else {
         let name = variable.name.to_lowercase();
         let potential = standard.ends_with("geopotential")
             || (standard.is_empty() && ["geopotential", "phi", "phis"].contains(&name.as_str()));
@@ -203,9 +225,9 @@ pub(super) fn conversion(
     match quantity {
         Quantity::Height | Quantity::Surface if is(&height) => Ok(Conversion::None),
         Quantity::Height | Quantity::Surface if is(&potential) => Ok(Conversion::DivideByGravity),
-        Quantity::Height | Quantity::Surface => {
-            Err(format!("has units `{units}`; allowed are m, or m2 s-2 for a geopotential"))
-        }
+        Quantity::Height | Quantity::Surface => Err(format!(
+            "has units `{units}`; allowed are m, or m2 s-2 for a geopotential"
+        )),
         Quantity::Eastward | Quantity::Northward if is(&speed) => Ok(Conversion::None),
         Quantity::Eastward | Quantity::Northward => {
             Err(format!("has units `{units}`; allowed are m s-1"))
@@ -255,12 +277,31 @@ mod tests {
 
     #[test]
     fn the_many_ways_to_write_units() {
-        for units in ["m s-1", "m/s", "m s**-1", "m s^-1", "metre/second", "meters per second"] {
-            assert!(["ms-1", "m/s"].contains(&plain_units(units).as_str()), "{units}");
+        for units in [
+            "m s-1",
+            "m/s",
+            "m s**-1",
+            "m s^-1",
+            "metre/second",
+            "meters per second",
+        ] {
+            assert!(
+                ["ms-1", "m/s"].contains(&plain_units(units).as_str()),
+                "{units}"
+            );
         }
-        for units in ["m2 s-2", "m**2 s**-2", "m^2/s^2", "meter2 second-2", "J kg-1"] {
+        for units in [
+            "m2 s-2",
+            "m**2 s**-2",
+            "m^2/s^2",
+            "meter2 second-2",
+            "J kg-1",
+        ] {
             let plain = plain_units(units);
-            assert!(["m2s-2", "m2/s2", "jkg-1"].contains(&plain.as_str()), "{units} {plain}");
+            assert!(
+                ["m2s-2", "m2/s2", "jkg-1"].contains(&plain.as_str()),
+                "{units} {plain}"
+            );
         }
         assert_eq!(plain_units("knots"), "knots");
     }

@@ -41,7 +41,9 @@ pub fn check_target(directory: &Path, restart: bool) -> Result<(), OutputError> 
 
 /// The number of the next history file of `directory`: 1, or after the last one there.
 pub fn next_history_number(directory: &Path) -> usize {
-    let numbers = names(directory).into_iter().filter_map(|n| history_number(&n));
+    let numbers = names(directory)
+        .into_iter()
+        .filter_map(|n| history_number(&n));
     numbers.max().map_or(1, |last| last + 1)
 }
 
@@ -50,17 +52,25 @@ fn names(directory: &Path) -> Vec<String> {
         return Vec::new();
     };
     let names = entries.flatten().map(|entry| entry.file_name());
-    names.map(|name| name.to_string_lossy().into_owned()).collect()
+    names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// `history_0012.nc` is number 12.
 fn history_number(name: &str) -> Option<usize> {
-    name.strip_prefix("history_")?.strip_suffix(".nc")?.parse().ok()
+    name.strip_prefix("history_")?
+        .strip_suffix(".nc")?
+        .parse()
+        .ok()
 }
 
 /// `checkpoint_000000000072.nc` is of step 72.
 fn checkpoint_step(name: &str) -> Option<u64> {
-    name.strip_prefix("checkpoint_")?.strip_suffix(".nc")?.parse().ok()
+    name.strip_prefix("checkpoint_")?
+        .strip_suffix(".nc")?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -81,7 +91,9 @@ mod tests {
         check_target(&folder, true).unwrap();
         assert_eq!(next_history_number(&folder), 8);
         let file = folder.join("history_0007.nc");
-        let message = check_target(&file.join("out"), false).unwrap_err().to_string();
+        let message = check_target(&file.join("out"), false)
+            .unwrap_err()
+            .to_string();
         assert!(message.contains("is not a folder"), "{message}");
     }
 }

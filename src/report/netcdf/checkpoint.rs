@@ -48,17 +48,26 @@ pub struct CheckpointData {
 impl CheckpointData {
     /// The field of a name.
     pub fn field(&self, name: &str) -> Option<&[f64]> {
-        self.fields.iter().find(|(n, _)| n == name).map(|(_, values)| values.as_slice())
+        self.fields
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, values)| values.as_slice())
     }
 
     /// The number of a name.
     pub fn scalar(&self, name: &str) -> Option<f64> {
-        self.scalars.iter().find(|(n, _)| n == name).map(|(_, value)| *value)
+        self.scalars
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, value)| *value)
     }
 
     /// The text of a name.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.text.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+        self.text
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// xxh3-64 over everything, as it stands in the file.
@@ -142,20 +151,28 @@ fn document(data: &CheckpointData, part: usize) -> Document<'_> {
     let mut file = Document {
         attributes: vec![
             (MARK.into(), Value::Ints(vec![SCHEMA])),
-            text("title", "checkpoint of the parallel spectral transform shallow water model"),
+            text(
+                "title",
+                "checkpoint of the parallel spectral transform shallow water model",
+            ),
             text("step", data.step.to_string()),
             ("time".into(), Value::Doubles(vec![data.time])),
-            ("truncation".into(), Value::Ints(data.truncation.map(size).to_vec())),
+            (
+                "truncation".into(),
+                Value::Ints(data.truncation.map(size).to_vec()),
+            ),
             ("levels".into(), Value::Ints(vec![size(data.levels)])),
             text("checksum", format!("{:016x}", data.checksum())),
         ],
         ..Document::default()
     };
     for (name, value) in &data.scalars {
-        file.attributes.push((format!("{SCALAR}{name}"), Value::Doubles(vec![*value])));
+        file.attributes
+            .push((format!("{SCALAR}{name}"), Value::Doubles(vec![*value])));
     }
     for (name, value) in &data.text {
-        file.attributes.push(text(&format!("{TEXT}{name}"), value.as_str()));
+        file.attributes
+            .push(text(&format!("{TEXT}{name}"), value.as_str()));
     }
     for (name, values) in &data.fields {
         // An empty field is a scalar variable with the attribute `empty`: a length of 0 would be
@@ -174,7 +191,12 @@ fn document(data: &CheckpointData, part: usize) -> Document<'_> {
             if !file.dimensions.iter().any(|(known, _)| *known == dimension) {
                 file.dimensions.push((dimension.clone(), chunk.len()));
             }
-            file.doubles(&part_name(name, k), &[&dimension], &[], Cow::Borrowed(chunk));
+            file.doubles(
+                &part_name(name, k),
+                &[&dimension],
+                &[],
+                Cow::Borrowed(chunk),
+            );
         }
     }
     file

@@ -74,8 +74,20 @@ type Part = fn(&LevelFields) -> &Array2<f64>;
 /// Name, accessor, units, standard name (none: CF has none that is true), long name.
 const FIELDS: [(&str, Part, &str, Option<&str>, &str); 5] = [
     ("h", |f| &f.h, "m", None, "height of the free surface"),
-    ("u", |f| &f.u, "m s-1", Some("eastward_wind"), "eastward wind"),
-    ("v", |f| &f.v, "m s-1", Some("northward_wind"), "northward wind"),
+    (
+        "u",
+        |f| &f.u,
+        "m s-1",
+        Some("eastward_wind"),
+        "eastward wind",
+    ),
+    (
+        "v",
+        |f| &f.v,
+        "m s-1",
+        Some("northward_wind"),
+        "northward wind",
+    ),
     (
         "zeta",
         |f| &f.zeta,
@@ -83,7 +95,13 @@ const FIELDS: [(&str, Part, &str, Option<&str>, &str); 5] = [
         Some("atmosphere_upward_relative_vorticity"),
         "relative vorticity",
     ),
-    ("delta", |f| &f.delta, "s-1", Some("divergence_of_wind"), "horizontal divergence"),
+    (
+        "delta",
+        |f| &f.delta,
+        "s-1",
+        Some("divergence_of_wind"),
+        "horizontal divergence",
+    ),
 ];
 
 /// Collects samples and writes a file whenever enough are there. Used on one rank only.
@@ -107,10 +125,15 @@ impl HistoryWriter {
             return Err(OutputError::NoNetCdf4);
         }
         if plan.samples_per_file == 0 || plan.levels == 0 || nlat == 0 || nlon == 0 {
-            return Err(OutputError::Shape("a plan without samples, levels or points".into()));
+            return Err(OutputError::Shape(
+                "a plan without samples, levels or points".into(),
+            ));
         }
         check_shape("h_s", &plan.surface, nlat, nlon)?;
-        let bytes = [plan.levels, nlat, nlon, 8].iter().map(|&n| n as u128).product();
+        let bytes = [plan.levels, nlat, nlon, 8]
+            .iter()
+            .map(|&n| n as u128)
+            .product();
         if plan.format == HistoryFormat::Classic && bytes > LARGEST {
             return Err(OutputError::TooLarge {
                 levels: plan.levels,
@@ -172,14 +195,20 @@ impl HistoryWriter {
     }
 
     fn path(&self) -> PathBuf {
-        self.plan.directory.join(format!("history_{:04}.nc", self.next))
+        self.plan
+            .directory
+            .join(format!("history_{:04}.nc", self.next))
     }
 
     fn must_be_free(&self, path: &Path) -> Result<(), OutputError> {
         if path.exists() {
             return Err(OutputError::Exists {
                 directory: self.plan.directory.clone(),
-                name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                name: path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
             });
         }
         Ok(())
@@ -205,7 +234,10 @@ fn check_shape(
     if field.dim() == (nlat, nlon) {
         return Ok(());
     }
-    Err(OutputError::Shape(format!("{name} has shape {:?}, not ({nlat}, {nlon})", field.dim())))
+    Err(OutputError::Shape(format!(
+        "{name} has shape {:?}, not ({nlat}, {nlon})",
+        field.dim()
+    )))
 }
 
 /// The samples as a CF-1.11 file.
@@ -251,9 +283,12 @@ fn document<'a>(plan: &'a HistoryPlan, samples: &'a [Sample]) -> Document<'a> {
                 let levels = &samples[record].levels;
                 Values::Doubles(match levels.as_slice() {
                     [one] => flat(part(one)),
-                    several => {
-                        Cow::Owned(several.iter().flat_map(|l| part(l).iter().copied()).collect())
-                    }
+                    several => Cow::Owned(
+                        several
+                            .iter()
+                            .flat_map(|l| part(l).iter().copied())
+                            .collect(),
+                    ),
                 })
             }),
         });

@@ -80,8 +80,14 @@ pub fn read_checkpoint(path: &Path) -> Result<CheckpointData, CheckpointError> {
     let given = source.text("checksum").unwrap_or("none").to_string();
     let names: Vec<String> = source.variables().iter().map(|v| v.name.clone()).collect();
     for name in &names {
-        let empty = source.variable(name).is_some_and(|v| v.number("empty").is_some());
-        let values = if empty { Vec::new() } else { source.read(name)? };
+        let empty = source
+            .variable(name)
+            .is_some_and(|v| v.number("empty").is_some());
+        let values = if empty {
+            Vec::new()
+        } else {
+            source.read(name)?
+        };
         match data.fields.last_mut() {
             Some((field, all)) if is_part_of(name, field) => all.extend(values),
             _ => data.fields.push((name.clone(), values)),
@@ -89,17 +95,21 @@ pub fn read_checkpoint(path: &Path) -> Result<CheckpointData, CheckpointError> {
     }
     let found = format!("{:016x}", data.checksum());
     if found != given {
-        return Err(damaged(format!("its checksum is {found}, it should be {given}")));
+        return Err(damaged(format!(
+            "its checksum is {found}, it should be {given}"
+        )));
     }
     Ok(data)
 }
 
 /// Whether a variable continues a field.
 fn is_part_of(variable: &str, field: &str) -> bool {
-    let number = variable.strip_prefix(field).and_then(|rest| rest.strip_prefix(".part"));
-    number.and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| {
-        n >= 2 && part_name(field, n - 1) == variable
-    })
+    let number = variable
+        .strip_prefix(field)
+        .and_then(|rest| rest.strip_prefix(".part"));
+    number
+        .and_then(|n| n.parse::<usize>().ok())
+        .is_some_and(|n| n >= 2 && part_name(field, n - 1) == variable)
 }
 
 /// Everything but the fields.
