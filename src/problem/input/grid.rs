@@ -130,10 +130,8 @@ fn axis(
         },
         None => return Err(refuse("is not there".into())),
     };
-    if let Some(units) = units {
-        if !units.trim().starts_with("degree") {
-            return Err(refuse(format!("has units `{units}`; allowed are degrees")));
-        }
+    if let Some(units) = units.filter(|units| !units.trim().starts_with("degree")) {
+        return Err(refuse(format!("has units `{units}`; allowed are degrees")));
     }
     let values = source.read(&name)?;
     match values.iter().position(|value| !value.is_finite()) {

@@ -63,15 +63,15 @@ pub(super) fn check(input: impl Read, length: u64) -> Result<(), Fault> {
         sum.checked_add(s.size.checked_next_multiple_of(4)?)
     });
     let record_size = record_size.ok_or_else(|| too_large("a record"))?;
-    let single = slabs.iter().filter(|s| s.record).count() == 1;
-    if let (true, Some(slab)) = (single, slabs.iter().find(|s| s.record)) {
-        if !slab.size.is_multiple_of(4) {
-            return Err(Fault::Malformed(
-                "its only record variable has an odd number of small integers, which the reader \
-                 cannot place; store it as float"
-                    .into(),
-            ));
-        }
+    let mut recorded = slabs.iter().filter(|slab| slab.record);
+    if let (Some(only), None) = (recorded.next(), recorded.next())
+        && !only.size.is_multiple_of(4)
+    {
+        return Err(Fault::Malformed(
+            "its only record variable has an odd number of small integers, which the reader \
+             cannot place; store it as float"
+                .into(),
+        ));
     }
     for slab in &slabs {
         let needs = slab

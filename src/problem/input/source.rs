@@ -299,6 +299,11 @@ fn guarded<T>(
             file: file.to_path_buf(),
             reason: kind.to_string(),
         }),
+        // The library's error carries the rest of the header, which helps nobody.
+        Ok(Err(netcdf3::ReadError::ParseHeader(error))) => Err(malformed(format!(
+            "its header is broken ({:?})",
+            error.kind
+        ))),
         Ok(Err(error)) => Err(malformed(format!("{error:?}"))),
         Err(_) => Err(malformed("the NetCDF library gave up on it".into())),
     }

@@ -125,6 +125,8 @@ pub struct GridState {
 }
 
 /// A state as its file holds it.
+// There is one of these in a run: its size does not matter.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileState {
     /// On a grid.

@@ -61,11 +61,10 @@ fn remove_stale(folder: &Path) {
     };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if let Some(process) = process_of(&name) {
-            if !Path::new(&format!("/proc/{process}")).exists() {
-                // It costs nothing but space when it stays.
-                let _ = fs::remove_file(entry.path());
-            }
+        let process = process_of(&name);
+        if process.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists()) {
+            // It costs nothing but space when it stays.
+            let _ = fs::remove_file(entry.path());
         }
     }
 }

@@ -124,10 +124,10 @@ impl Seek for Sink {
     fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
         // A seek to where we are would only empty the buffer.
         self.guard(|file| {
-            if let SeekFrom::Start(position) = target {
-                if file.stream_position()? == position {
-                    return Ok(position);
-                }
+            if let SeekFrom::Start(position) = target
+                && file.stream_position()? == position
+            {
+                return Ok(position);
             }
             file.seek(target)
         })
