@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::tilt::Tilt;
+use super::tilt::{Tilt, twelve_day_speed};
 use super::{Case, Planet, Point, State};
 
 /// Height of the bell, m.
@@ -18,7 +18,8 @@ pub(super) struct CosineBell {
 }
 
 impl CosineBell {
-    pub(super) fn new(planet: Planet, u0: f64, alpha: f64) -> Self {
+    pub(super) fn new(planet: Planet, alpha: f64) -> Self {
+        let u0 = twelve_day_speed(&planet);
         Self {
             tilt: Tilt::new(alpha),
             u0,

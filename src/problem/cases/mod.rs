@@ -21,12 +21,10 @@ mod differences;
 #[cfg(test)]
 mod tests;
 
-use std::f64::consts::PI;
-
 pub use point::Point;
 
 use super::definition::{CaseName, Problem};
-use super::planet::{DAY, Planet};
+use super::planet::Planet;
 
 /// Height and wind at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,13 +98,14 @@ pub trait Case: Send + Sync {
 
 /// The case of a problem, unless its state comes from a file (williamson-7, `file`).
 ///
-/// The speed `problem.u0` is that of cases 1 to 5; see [`standard_u0`].
+/// `problem.u0` is the speed of cases 4 and 5 and `problem.alpha` the tilt of cases 1-3, whose speed
+/// is fixed at once round the sphere in 12 days; other cases have neither.
 pub fn analytic(problem: &Problem) -> Option<Box<dyn Case>> {
     let (planet, alpha, u0) = (problem.planet, problem.alpha, problem.u0);
     Some(match problem.case {
-        CaseName::Williamson1 => Box::new(cosine_bell::CosineBell::new(planet, u0, alpha)),
-        CaseName::Williamson2 => Box::new(steady_zonal::SteadyZonal::new(planet, u0, alpha)),
-        CaseName::Williamson3 => Box::new(steady_compact::SteadyCompact::new(planet, u0, alpha)),
+        CaseName::Williamson1 => Box::new(cosine_bell::CosineBell::new(planet, alpha)),
+        CaseName::Williamson2 => Box::new(steady_zonal::SteadyZonal::new(planet, alpha)),
+        CaseName::Williamson3 => Box::new(steady_compact::SteadyCompact::new(planet, alpha)),
         CaseName::Williamson4 => Box::new(translating_low::TranslatingLow::new(planet, u0)),
         CaseName::Williamson5 => Box::new(isolated_mountain::IsolatedMountain::new(
             planet,
@@ -118,18 +117,4 @@ pub fn analytic(problem: &Problem) -> Option<Box<dyn Case>> {
         CaseName::GalewskyBalanced => Box::new(galewsky::Galewsky::balanced(planet)),
         CaseName::Williamson7 | CaseName::File => return None,
     })
-}
-
-/// The published speed u0 of cases 1-5, m/s; `None` where no such speed exists.
-///
-/// Cases 1-3 go round the sphere in 12 days (38.61 m/s on the Earth); cases 4 and 5 have 20 m/s
-/// (case 4 also 40 m/s).
-pub fn standard_u0(case: CaseName, planet: &Planet) -> Option<f64> {
-    match case {
-        CaseName::Williamson1 | CaseName::Williamson2 | CaseName::Williamson3 => {
-            Some(2.0 * PI * planet.radius / (12.0 * DAY))
-        }
-        CaseName::Williamson4 | CaseName::Williamson5 => Some(20.0),
-        _ => None,
-    }
 }

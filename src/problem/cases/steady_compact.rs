@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_6};
 
-use super::tilt::Tilt;
+use super::tilt::{Tilt, twelve_day_speed};
 use super::zonal_balance::{ZonalFlow, ZonalProfile};
 use super::{Case, Planet, Point, State};
 
@@ -40,7 +40,8 @@ pub(super) struct SteadyCompact {
 }
 
 impl SteadyCompact {
-    pub(super) fn new(planet: Planet, u0: f64, alpha: f64) -> Self {
+    pub(super) fn new(planet: Planet, alpha: f64) -> Self {
+        let u0 = twelve_day_speed(&planet);
         Self {
             tilt: Tilt::new(alpha),
             flow: ZonalFlow::new(planet, CompactJet { u0 }),

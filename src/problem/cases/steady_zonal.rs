@@ -1,6 +1,6 @@
 //! Case 2: global steady nonlinear zonal geostrophic flow (W92 section 3.2).
 
-use super::tilt::Tilt;
+use super::tilt::{Tilt, twelve_day_speed};
 use super::{Case, Planet, Point, State};
 
 /// Geopotential at the tilted equator, m2/s2.
@@ -17,12 +17,13 @@ pub(super) struct SteadyZonal {
 }
 
 impl SteadyZonal {
-    pub(super) fn new(planet: Planet, u0: f64, alpha: f64) -> Self {
-        Self::with_height(planet, u0, alpha, GH0 / planet.gravity)
+    pub(super) fn new(planet: Planet, alpha: f64) -> Self {
+        let u0 = twelve_day_speed(&planet);
+        Self::with(planet, u0, alpha, GH0 / planet.gravity)
     }
 
-    /// The same flow with height `h0`, m, at the equator (case 5).
-    pub(super) fn with_height(planet: Planet, u0: f64, alpha: f64, h0: f64) -> Self {
+    /// The same flow with speed `u0`, m/s, and height `h0`, m, at the equator (case 5).
+    pub(super) fn with(planet: Planet, u0: f64, alpha: f64, h0: f64) -> Self {
         Self {
             tilt: Tilt::new(alpha),
             u0,

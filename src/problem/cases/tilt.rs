@@ -1,6 +1,9 @@
 //! The frame whose pole is tilted by alpha: cases 1-3 are zonal in it (W92 sections 3.1-3.3).
 
-use super::Point;
+use std::f64::consts::TAU;
+
+use super::{Planet, Point};
+use crate::problem::planet::DAY;
 
 /// Rotation of the axis by alpha towards longitude pi.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +35,7 @@ impl Tilt {
         z.atan2(x.hypot(y))
     }
 
-    /// Wind `(u, v)` of a unit solid rotation about the tilted axis (W92 eqs. 75-76 without u0):
+    /// Wind `(u, v)` of a unit solid rotation about the tilted axis (W92 eqs. 75-76, without u0):
     /// the tilted frame's eastward unit vector times the cosine of the tilted latitude.
     pub(super) fn rotation(&self, p: &Point) -> (f64, f64) {
         (
@@ -40,4 +43,9 @@ impl Tilt {
             -p.sin_lon * self.sin,
         )
     }
+}
+
+/// The speed u0 of cases 1-3, m/s: once round the sphere in 12 days (38.61 m/s on the Earth).
+pub(super) fn twelve_day_speed(planet: &Planet) -> f64 {
+    TAU * planet.radius / (12.0 * DAY)
 }

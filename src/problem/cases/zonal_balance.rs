@@ -16,7 +16,7 @@ pub(super) trait ZonalProfile {
 /// drop(lat) = integral from -pi/2 to lat of a u [2 Omega sin(t) + u tan(t)/a] dt
 /// ```
 ///
-/// (W92 eqs. 100-101; GSP04 eq. 3), in m2/s2: how far the geopotential has fallen below its value
+/// (W92 section 3.3; GSP04 eq. 3), in m2/s2: how far the geopotential has fallen below its value
 /// at the south pole. Cumulative Gauss-Legendre sums over equal panels are kept, so that a query
 /// integrates the rest of one panel only (8 evaluations); relative accuracy 1e-14 against
 /// 25-digit quadrature for the profiles of W92 and GSP04.
@@ -31,10 +31,10 @@ const PANELS: usize = 256;
 
 /// Positive nodes of the 8-point Gauss-Legendre rule on [-1, 1], with their weights.
 const GAUSS_8: [(f64, f64); 4] = [
-    (0.183_434_642_495_649_8, 0.362_683_783_378_361_98),
-    (0.525_532_409_916_328_99, 0.313_706_645_877_887_29),
-    (0.796_666_477_413_626_74, 0.222_381_034_453_374_47),
-    (0.960_289_856_497_536_23, 0.101_228_536_290_376_26),
+    (0.183_434_642_495_649_8, 0.362_683_783_378_362),
+    (0.525_532_409_916_329, 0.313_706_645_877_887_29),
+    (0.796_666_477_413_626_7, 0.222_381_034_453_374_47),
+    (0.960_289_856_497_536_2, 0.101_228_536_290_376_26),
 ];
 
 /// 8-point Gauss-Legendre integral of `f` from `from` to `to`.
