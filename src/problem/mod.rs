@@ -1,4 +1,5 @@
 //! What is integrated: the sphere, the test cases, states from files.
 
+pub mod cases;
 pub mod definition;
 pub mod planet;
