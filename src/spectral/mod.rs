@@ -1,3 +1,4 @@
 //! Spectral space: truncations, associated Legendre functions, projections.
 
+pub mod legendre;
 pub mod truncation;
