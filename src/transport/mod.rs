@@ -126,12 +126,8 @@ pub trait Scope {
     ///
     /// # Errors
     /// See the trait; a message longer than the range.
-    fn recv(
-        &mut self,
-        from: usize,
-        tag: Tag,
-        range: Range<usize>,
-    ) -> Result<usize, TransportError>;
+    fn recv(&mut self, from: usize, tag: Tag, range: Range<usize>)
+    -> Result<usize, TransportError>;
 
     /// Starts a receive.
     ///

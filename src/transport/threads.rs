@@ -19,8 +19,8 @@ use std::sync::{Arc, PoisonError};
 
 use super::{Transport, TransportError};
 pub use run::{RankFailure, run};
-use scope::{Backoff, RankLocal};
 pub use scope::ThreadScope;
+use scope::{Backoff, RankLocal};
 use world::{Group, World};
 
 /// How the ranks of one process behave.

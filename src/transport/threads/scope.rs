@@ -416,9 +416,8 @@ impl Scope for ThreadScope<'_> {
     fn wait(&mut self, request: Request) -> Result<usize, TransportError> {
         let rank = self.rank();
         let slot = self.local.slots.get(request.index as usize);
-        let known = |slot: &&Slot| {
-            slot.serial == request.serial && !matches!(slot.state, State::Free)
-        };
+        let known =
+            |slot: &&Slot| slot.serial == request.serial && !matches!(slot.state, State::Free);
         if slot.filter(known).is_none() {
             return Err(TransportError::NoSuchRequest { rank });
         }
