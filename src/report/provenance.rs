@@ -175,10 +175,13 @@ impl Provenance {
                     .to_owned(),
             );
         }
-        let usable = self.cpu.available;
+        // Ranks of other processes have masks of their own, so their host counts as a whole.
+        let usable = match self.transport.as_str() {
+            "threads" => self.cpu.available,
+            _ => self.cpu.logical,
+        };
         let busiest = self.hosts.iter().map(|host| host.ranks).max().unwrap_or(0);
-        let shared = self.transport == "threads" || self.hosts.iter().any(|h| h.ranks > 1);
-        if let Some(usable) = usable.filter(|&n| busiest > n && shared) {
+        if let Some(usable) = usable.filter(|&n| busiest > n) {
             warnings.push(format!(
                 "{busiest} ranks share {usable} processors, ranks wait for a processor more than \
                  for each other; use at most {usable} ranks on this machine for timings"

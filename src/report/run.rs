@@ -42,15 +42,28 @@ pub struct Setup {
     pub memory_bytes: MemoryRecord,
 }
 
-/// Courant numbers.
+/// Courant numbers of the shortest wave: `c dt sqrt(K (K + 1)) / a`, K the highest degree.
+/// Explicit leapfrog is stable below 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Courant {
-    /// Of the largest wind: `max |v| dt N (N+1)^(1/2) / a`, or as the solver defines it.
+    /// With c the largest wind.
     #[serde(deserialize_with = "or_nan")]
     pub advective: f64,
-    /// Of the fastest gravity wave, `sqrt(Phibar)` in place of the wind.
+    /// With c the speed of gravity waves, `sqrt(Phibar)`.
     #[serde(deserialize_with = "or_nan")]
     pub gravity_wave: f64,
+}
+
+impl Courant {
+    /// From the largest wind (m/s), Phibar (m2/s2), time step (s), highest degree and radius (m).
+    pub fn of(max_wind: f64, phibar: f64, dt: f64, highest_degree: usize, radius: f64) -> Self {
+        let k = highest_degree as f64;
+        let per_speed = dt * (k * (k + 1.0)).sqrt() / radius;
+        Self {
+            advective: max_wind * per_speed,
+            gravity_wave: phibar.max(0.0).sqrt() * per_speed,
+        }
+    }
 }
 
 /// The mesh of ranks.
@@ -379,5 +392,225 @@ impl RunResults {
         let median = self.seconds_per_step.median;
         self.simulated_days_per_day = self.setup.dt / median;
         self.gflops = self.flops_per_step / median * 1e-9;
+    }
+}
+
+/// A result with fixed numbers, for the tests of every form it takes.
+#[cfg(test)]
+pub(super) mod sample {
+    use super::*;
+    use crate::measure::{Phase, Phases, phases_over_ranks};
+    use crate::report::machine::Cpu;
+    use crate::report::provenance::{Build, Host, Provenance};
+    use crate::report::record::{Kind, Verdict};
+
+    pub(crate) fn setup() -> Setup {
+        let exchange = ExchangeRecord {
+            transpose: "swap".into(),
+            order: "ordered".into(),
+            protocol: "nonblocking-recv".into(),
+        };
+        Setup {
+            case: "williamson-2".into(),
+            truncation: [42, 42, 42],
+            nlat: 64,
+            nlon: 128,
+            levels: 4,
+            dt: 1200.0,
+            steps: 360,
+            days: 5.0,
+            scheme: "semi-implicit".into(),
+            courant: Courant {
+                advective: 0.31,
+                gravity_wave: 1.374,
+            },
+            ranks: 2,
+            mesh: MeshRecord {
+                px: 2,
+                py: 1,
+                rank_order: "row".into(),
+            },
+            algorithm: AlgorithmRecord {
+                fft: "double-transpose".into(),
+                legendre: "transpose".into(),
+                fft_transpose: exchange.clone(),
+                legendre_transpose: exchange,
+            },
+            memory_bytes: MemoryRecord::of(vec![3_500_000, 3_400_000]),
+        }
+    }
+
+    pub(crate) fn diagnostics(step: u64, day: f64) -> DiagnosticsRecord {
+        let grown = day * 1e-13;
+        let norm = Norm {
+            l1: grown,
+            l2: 2.0 * grown,
+            linf: 4.0 * grown,
+        };
+        DiagnosticsRecord {
+            step,
+            day,
+            norms: Some(Norms {
+                h: norm,
+                v: Some(norm),
+            }),
+            mass: 0.0,
+            energy: -grown,
+            enstrophy: grown,
+            zeta_mean: 1.5e-21,
+            delta_mean: -2e-22,
+            max_wind: 38.61,
+            case1: None,
+            spectrum: vec![0.0, 248.5, 0.0],
+        }
+    }
+
+    pub(crate) fn results() -> RunResults {
+        let rank = |factor: f64| {
+            let mut phases = Phases::new();
+            for (index, &phase) in Phase::ALL.iter().filter(|p| p.in_step()).enumerate() {
+                phases.add(phase, factor * 0.01 * (index + 1) as f64);
+            }
+            phases.sent(Phase::FftTransposeMove, 12_345_678, 1440);
+            phases.add(Phase::Step, 2.0);
+            phases.add(Phase::Diagnostics, 0.125);
+            phases.flatten()
+        };
+        let phases = phases_over_ranks(&[rank(1.0), rank(1.5)]);
+        let mut results = RunResults {
+            setup: setup(),
+            steps: 360,
+            warmup_steps: 3,
+            seconds_per_step: StepTimes::of((0..357).map(|i| 0.005 + 1e-5 * i as f64).collect()),
+            simulated_days_per_day: f64::NAN,
+            transforms_per_step: TransformCount {
+                inverse: 4,
+                forward: 5,
+            },
+            flops_per_step: 1.2345e7,
+            flops_formula: "FFT 2.5 N log2 N per line of N; Legendre 4 per coefficient and \
+                            latitude pair; 30 per grid point"
+                .into(),
+            gflops: f64::NAN,
+            phases: phases.iter().map(PhaseRecord::from).collect(),
+            diagnostics: vec![diagnostics(0, 0.0), diagnostics(360, 5.0)],
+            checksum: "0123456789abcdef".into(),
+            kernel: "portable".into(),
+            points: vec![PointRecord {
+                day: 5.0,
+                lat: 40.46,
+                lon: 255.94,
+                h: 5640.5,
+                u: 1.0,
+                v: -2.0,
+                zeta: 1e-5,
+                delta: f64::NAN,
+            }],
+        };
+        results.set_rates();
+        results
+    }
+
+    pub(crate) fn provenance() -> Provenance {
+        Provenance {
+            build: Build {
+                version: "0.1.0".into(),
+                git: Some("0123456789abcdef0123456789abcdef01234567".into()),
+                git_dirty: Some(false),
+                rustc: Some("rustc 1.88.0".into()),
+                profile: Some("release".into()),
+                opt_level: Some("3".into()),
+                target: Some("x86_64-unknown-linux-gnu".into()),
+                target_features: vec!["sse2".into()],
+                features: vec![],
+            },
+            transport: "threads".into(),
+            transport_library: None,
+            launcher: None,
+            ranks: 2,
+            hosts: vec![Host {
+                name: Some("node".into()),
+                ranks: 2,
+            }],
+            binding: vec![Some("0-1".into()), None],
+            cpu: Cpu {
+                model: Some("Some CPU".into()),
+                available: Some(2),
+                ..Cpu::default()
+            },
+            memory_bytes: Some(1 << 34),
+            kernel: Some("Linux 6.1".into()),
+            load_average: Some(0.2),
+            environment: std::collections::BTreeMap::new(),
+            started: "2026-01-01T00:00:00Z".into(),
+            ended: Some("2026-01-01T00:00:03Z".into()),
+            command: vec!["pstswm".into(), "run".into(), "case2.toml".into()],
+            seed: 1,
+            warnings: vec!["the load average was high; time on an idle machine".into()],
+        }
+    }
+
+    pub(crate) fn record() -> RunRecord {
+        let input = serde_json::json!({"problem": {"case": "williamson-2"}});
+        Record::new(Kind::Run, Verdict::valid(), provenance(), input, results())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::json;
+
+    #[test]
+    fn numbers_that_are_not_finite_are_null_and_come_back_as_nan() {
+        let mut record = sample::record();
+        record.results.diagnostics[0].mass = f64::INFINITY;
+        record.results.diagnostics[0].spectrum[1] = f64::NAN;
+        let text = json::to_string(&record).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let first = &value["results"]["diagnostics"][0];
+        assert!(first["mass"].is_null() && first["spectrum"][1].is_null());
+        assert!(value["results"]["points"][0]["delta"].is_null());
+        let back: RunRecord = serde_json::from_str(&text).unwrap();
+        assert!(back.results.diagnostics[0].mass.is_nan());
+        assert!(back.results.diagnostics[0].spectrum[1].is_nan());
+        assert_eq!(back.provenance, record.provenance);
+        assert_eq!(back.results.setup, record.results.setup);
+        assert!(back.results.points[0].delta.is_nan());
+    }
+
+    #[test]
+    fn up_to_the_limit_all_samples_are_kept_then_every_so_manieth() {
+        let all = StepTimes::of(vec![1.0; MOST_SAMPLES]);
+        assert_eq!((all.stride, all.samples.len()), (1, MOST_SAMPLES));
+        let many: Vec<f64> = (0..=2 * MOST_SAMPLES).map(|i| i as f64).collect();
+        let thinned = StepTimes::of(many);
+        assert_eq!(thinned.stride, 3);
+        assert_eq!(thinned.samples[..3], [0.0, 3.0, 6.0]);
+        assert_eq!(
+            (thinned.count, thinned.max),
+            (2 * MOST_SAMPLES + 1, 200_000.0)
+        );
+        let none = StepTimes::of(Vec::new());
+        assert!(none.median.is_nan() && none.samples.is_empty());
+    }
+
+    #[test]
+    fn rates_follow_from_the_median_step() {
+        let mut results = sample::results();
+        results.seconds_per_step = StepTimes::of(vec![0.5; 9]);
+        results.flops_per_step = 1e9;
+        results.set_rates();
+        assert_eq!(
+            (results.simulated_days_per_day, results.gflops),
+            (2400.0, 2.0)
+        );
+    }
+
+    #[test]
+    fn courant_numbers() {
+        let c = Courant::of(40.0, 1e4, 600.0, 42, 6.37122e6);
+        assert!((c.advective - 0.1601).abs() < 1e-4, "{c:?}");
+        assert!((c.gravity_wave / c.advective - 2.5).abs() < 1e-12);
     }
 }
