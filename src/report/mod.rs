@@ -13,6 +13,7 @@ pub mod provenance;
 pub mod record;
 pub mod run;
 pub mod text;
+pub mod units;
 
 /// Why a result could not be written or read.
 #[derive(Debug, Error)]
