@@ -1,4 +1,8 @@
 //! Results: the record of a run and its forms as text, JSON and CSV.
+//!
+//! [`record`] is the envelope every kind of result shares, [`run`] the results of `run`,
+//! [`provenance`] what produced them; docs/results.md defines every field. [`text`] and [`csv`]
+//! make strings of them, [`json`] writes files, [`progress`] alone draws on a terminal.
 
 use std::path::PathBuf;
 
@@ -12,6 +16,8 @@ pub mod progress;
 pub mod provenance;
 pub mod record;
 pub mod run;
+#[cfg(test)]
+mod schema_check;
 pub mod text;
 pub mod units;
 

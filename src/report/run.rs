@@ -43,7 +43,7 @@ pub struct Setup {
 }
 
 /// Courant numbers of the shortest wave: `c dt sqrt(K (K + 1)) / a`, K the highest degree.
-/// Explicit leapfrog is stable below 1.
+/// Explicit leapfrog is stable while their sum is below 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Courant {
     /// With c the largest wind.

@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn rates() {
         assert_eq!(count(176_991.15), "176991");
-        assert_eq!(count(3.14159), "3.14");
+        assert_eq!(count(2.34567), "2.35");
         assert_eq!(count(f64::INFINITY), "-");
     }
 }
