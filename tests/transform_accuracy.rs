@@ -60,7 +60,9 @@ impl Serial {
         let mut grid = vec![0.0; groups * self.nlon * POINT];
         for (group, line) in grid.chunks_exact_mut(self.nlon * POINT).enumerate() {
             let cell = |m: usize| {
-                cells[(m * groups + group) * CELL..][..CELL].try_into().unwrap()
+                cells[(m * groups + group) * CELL..][..CELL]
+                    .try_into()
+                    .unwrap()
             };
             self.fourier.inverse(cell, line);
         }
@@ -119,7 +121,10 @@ fn round_trip(n_max: usize, nlat: usize, decay: f64) -> (f64, f64) {
     let start = serial.noise(decay);
     let grid = serial.inverse(&start);
     let back = serial.forward(&grid);
-    assert!(back[0].iter().all(|c| c.im == 0.0), "m = 0 must be exactly real");
+    assert!(
+        back[0].iter().all(|c| c.im == 0.0),
+        "m = 0 must be exactly real"
+    );
     errors(&back, &start)
 }
 
@@ -137,7 +142,10 @@ fn round_trip_of_white_noise() {
 fn round_trip_at_t1279() {
     let (l2, max) = round_trip(1279, 1920, 0.0);
     eprintln!("T1279: l2 {l2:.2e}, max {max:.2e}");
-    assert!(l2 <= 6.4e-13 && max <= 6.4e-12, "white: l2 {l2:e}, max {max:e}");
+    assert!(
+        l2 <= 6.4e-13 && max <= 6.4e-12,
+        "white: l2 {l2:e}, max {max:e}"
+    );
     let (l2, _) = round_trip(1279, 1920, -1.5);
     eprintln!("T1279 decaying: l2 {l2:.2e}");
     assert!(l2 <= 5e-13, "decaying: l2 {l2:e}");
@@ -150,8 +158,9 @@ fn single_harmonics_of_t42() {
         let mut serial = Serial::new(42, 64, family);
         for m in 0..=42 {
             for n in m..=42 {
-                let mut start: Vec<Vec<Complex64>> =
-                    (0..=42).map(|m| vec![Complex64::default(); 43 - m]).collect();
+                let mut start: Vec<Vec<Complex64>> = (0..=42)
+                    .map(|m| vec![Complex64::default(); 43 - m])
+                    .collect();
                 start[m][n - m] = Complex64::new(1.0, 0.0);
                 let grid = serial.inverse(&start);
                 let scale = 1.0 / (2.0 * std::f64::consts::PI).sqrt();
@@ -163,7 +172,8 @@ fn single_harmonics_of_t42() {
                         let angle = 2.0 * std::f64::consts::PI * (m * i % 128) as f64 / 128.0;
                         let wave = if m == 0 { 1.0 } else { 2.0 * angle.cos() };
                         let at = (pair / LANES * 128 + i) * POINT + pair % LANES;
-                        let error = (grid[at] - p * wave).abs()
+                        let error = (grid[at] - p * wave)
+                            .abs()
                             .max((grid[at + LANES] - parity * p * wave).abs());
                         assert!(error * scale < 1e-13, "Y_{n},{m} pair {pair}: {error:e}");
                     }
@@ -192,7 +202,11 @@ fn extremes_of_t1279() {
             worst = worst.max((cells[at] - exact).abs());
             largest = largest.max(exact.abs());
         }
-        assert!(worst <= 1e-12 * largest, "({n}, {m}): {:e}", worst / largest);
+        assert!(
+            worst <= 1e-12 * largest,
+            "({n}, {m}): {:e}",
+            worst / largest
+        );
     }
 }
 
@@ -209,8 +223,9 @@ fn fast_agrees_with_plain_sums_and_one_field_with_many() {
         for (levels, fields) in [(1, 1), (1, 5), (3, 4)] {
             let quads = levels * fields;
             let mut plan = LegendrePlan::new(&waves, &gauss, quads, Family::detect());
-            let start: Vec<Complex64> =
-                (0..quads * degrees).map(|_| Complex64::new(next(), next())).collect();
+            let start: Vec<Complex64> = (0..quads * degrees)
+                .map(|_| Complex64::new(next(), next()))
+                .collect();
             let mut cells = vec![0.0; levels * groups * fields * CELL];
             plan.inverse(0, levels, fields, &start, &mut cells);
             let mut back = vec![Complex64::default(); quads * degrees];
@@ -238,7 +253,10 @@ fn fast_agrees_with_plain_sums_and_one_field_with_many() {
                     let scale: f64 = p.iter().map(|p| p.abs()).sum();
                     let even = (own[at] - even.to_f64()).abs() / scale;
                     let odd = (own[at + 2 * LANES] - odd.to_f64()).abs() / scale;
-                    assert!(even.max(odd) < 5e-15, "m {m}, pair {pair}: {even:e} {odd:e}");
+                    assert!(
+                        even.max(odd) < 5e-15,
+                        "m {m}, pair {pair}: {even:e} {odd:e}"
+                    );
                 }
             }
         }
