@@ -64,7 +64,7 @@ fn cell(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::run::sample;
+    use crate::report::sample;
 
     #[test]
     fn samples_are_numbered_through_the_thinning() {

@@ -17,6 +17,8 @@ pub mod provenance;
 pub mod record;
 pub mod run;
 #[cfg(test)]
+mod sample;
+#[cfg(test)]
 mod schema_check;
 pub mod text;
 pub mod units;

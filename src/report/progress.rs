@@ -27,7 +27,7 @@ impl Progress {
         let bar = (rank == 0 && std::io::stderr().is_terminal()).then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr_with_hz(10));
-            let style = ProgressStyle::with_template("{msg}")
+            let style = ProgressStyle::with_template("{wide_msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner());
             bar.set_style(style);
             bar
@@ -60,7 +60,6 @@ impl Progress {
             self.drawn = Instant::now();
             let seconds = self.clock.began.elapsed().as_secs_f64();
             bar.set_message(self.clock.line(step, seconds, max_wind));
-            bar.tick();
         }
     }
 

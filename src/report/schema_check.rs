@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::run::{Advection, sample};
+use super::run::Advection;
+use super::sample;
 
 const SCHEMA: &str = include_str!("../../docs/schema/run.schema.json");
 const CHAPTER: &str = include_str!("../../docs/results.md");

@@ -327,7 +327,8 @@ fn phases(rows: &[PhaseRecord]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::{Advection, sample};
+    use super::super::run::Advection;
+    use super::super::sample;
     use super::*;
 
     /// Golden text begins with a line end for the eye.
