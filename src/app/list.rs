@@ -16,7 +16,7 @@ const TRANSPORTS: &[Choice] = &[
     Choice {
         name: "mpi",
         about: "ranks as MPI processes (mpirun -n N)",
-        unavailable: Some("not available in this version"),
+        unavailable: Some("unavailable in this version"),
     },
 ];
 
@@ -61,7 +61,7 @@ fn push(text: &mut String, title: &str, choices: &[Choice]) {
     for choice in choices {
         text.push_str(&format!("  {:<18} {}\n", choice.name, choice.about));
         if let Some(why) = choice.unavailable {
-            text.push_str(&format!("  {:<18} unavailable: {why}\n", ""));
+            text.push_str(&format!("  {:<18} ({why})\n", ""));
         }
     }
 }
@@ -81,6 +81,6 @@ mod tests {
         ] {
             assert!(text.contains(needed), "{needed}");
         }
-        assert!(text.contains("unavailable: not available in this version"));
+        assert!(text.contains("(unavailable in this version)"));
     }
 }

@@ -1,6 +1,7 @@
 //! From a file to the plain data of the layers.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 
 use super::finding::{Findings, NamelistError, Place};
@@ -15,6 +16,9 @@ use crate::problem::definition::{
     Scheme, StateFile, TimeStepping, VariableNames,
 };
 use crate::problem::planet::{DAY, Planet};
+
+/// Bytes of the largest file taken for a namelist.
+const LARGEST: u64 = 1 << 24;
 
 /// A namelist that holds together.
 #[derive(Clone, Debug)]
@@ -62,10 +66,16 @@ pub fn load(path: &Path, sets: &[String]) -> Result<Namelist, NamelistError> {
     if path.is_dir() {
         return refuse("is a folder; a namelist is a TOML file".to_owned());
     }
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
+    let mut bytes = Vec::new();
+    let read =
+        std::fs::File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
+    match read {
+        Ok(size) if size as u64 > LARGEST => {
+            return refuse(format!("is larger than {LARGEST} bytes: not a namelist"));
+        }
+        Ok(_) => {}
         Err(error) => return refuse(format!("cannot read the namelist: {error}")),
-    };
+    }
     let text = match std::str::from_utf8(&bytes) {
         Ok(text) => text,
         Err(error) => {

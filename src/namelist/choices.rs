@@ -26,7 +26,7 @@ const fn later(name: &'static str, about: &'static str) -> Choice {
     Choice {
         name,
         about,
-        unavailable: Some("not available in this version"),
+        unavailable: Some("unavailable in this version"),
     }
 }
 
@@ -179,7 +179,7 @@ pub const FORMATS: &[Choice] = &[
         unavailable: if cfg!(feature = "netcdf4") {
             None
         } else {
-            Some("this build lacks it: rebuild with `--features netcdf4` (needs libnetcdf)")
+            Some("unavailable in this build: rebuild with `--features netcdf4` (needs libnetcdf)")
         },
     },
 ];
@@ -222,6 +222,19 @@ pub fn available(choices: &[Choice]) -> String {
         .iter()
         .filter(|choice| choice.unavailable.is_none())
         .map(|choice| format!("\"{}\"", choice.name))
+        .collect();
+    names.join(", ")
+}
+
+/// Every name that some build of this version has, for pages that are the same for every build.
+pub fn documented(choices: &[Choice]) -> String {
+    let names: Vec<String> = choices
+        .iter()
+        .filter_map(|choice| match (choice.name, choice.unavailable) {
+            ("netcdf4", _) => Some("\"netcdf4\" (cargo feature netcdf4)".to_owned()),
+            (name, None) => Some(format!("\"{name}\"")),
+            (_, Some(_)) => None,
+        })
         .collect();
     names.join(", ")
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Where a value stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(super) enum Place {
     /// Bytes of the file's text.
     Text(Range<usize>),
     /// An override on the command line, as given.

@@ -73,6 +73,9 @@ impl Bound {
     }
 }
 
+/// What stands for the default of a key that must be given.
+pub const MUST: &str = "must be given";
+
 /// Largest wavenumber of a truncation.
 pub const MAX_TRUNCATION: i64 = 4095;
 
@@ -201,7 +204,7 @@ const NAMES: &str = "problem.file.names";
 #[rustfmt::skip]
 const PROBLEM: &[Key] = &[
     key("problem", "case", Kind::Name(choices::CASES), "", "The test case.")
-        .or("must be given"),
+        .or(MUST),
     key("problem", "alpha", Kind::Number(Bound::Any), "0.0",
         "Angle between the axis of the flow and of the planet.")
         .unit("radians").only(&[Williamson1, Williamson2, Williamson3]),
@@ -241,7 +244,7 @@ const PROBLEM: &[Key] = &[
     key("problem.planet", "gravity", Kind::Number(Bound::Positive), "9.80616",
         "Gravity.").unit("m/s2"),
     key("problem.file", "path", Kind::Path, "",
-        "NetCDF file of the initial state.").or("must be given").only(FROM_FILE),
+        "NetCDF file of the initial state.").or(MUST).only(FROM_FILE),
     key("problem.file", "time-index", Kind::Whole(0, i64::MAX), "0",
         "Which of its times, from 0.").only(FROM_FILE),
     key("problem.file", "height", Kind::Name(choices::HEIGHTS), "\"given\"",
@@ -334,13 +337,13 @@ const OUTPUT: &[Key] = &[
     key("output", "directory", Kind::Text, "\"out\"",
         "Folder of history and checkpoint files, relative to where the program is started."),
     key("output", "every-hours", Kind::Number(Bound::NotNegative), "24.0",
-        "Model hours between outputs: a multiple of dt; 0: at the start and the end only.").unit("h"),
+        "Model hours between outputs: a multiple of dt (the default is rounded up to one); 0: at the start and the end only.").unit("h"),
     key("output", "samples-per-file", Kind::Whole(0, 1_000_000), "8",
         "Samples in a history file; 0: no history."),
     key("output", "format", Kind::Name(choices::FORMATS), "\"classic\"",
         "Format of history files."),
     key("output", "checkpoint-hours", Kind::Number(Bound::NotNegative), "24.0",
-        "Model hours between checkpoints: a multiple of dt; 0: none.").unit("h"),
+        "Model hours between checkpoints: a multiple of dt (the default is rounded up to one); 0: none.").unit("h"),
     key("output", "points", Kind::Points, "[]",
         "Points at which h, u, v, zeta and delta are summed from the spectral series.")
         .unit("degrees"),

@@ -14,4 +14,4 @@ mod source;
 mod value;
 
 pub use build::{Namelist, check_ranks, load, parse};
-pub use finding::{Finding, NamelistError, Place};
+pub use finding::{Finding, NamelistError};

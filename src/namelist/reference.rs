@@ -1,7 +1,7 @@
 //! Texts made from the table of keys: commented namelists and the reference page.
 
-use super::choices::{CASES, Choice, legal_orders, protocol_about};
-use super::keys::{KEYS, Key, Kind, STAGES, TABLES};
+use super::choices::{CASES, Choice, documented, legal_orders, protocol_about};
+use super::keys::{KEYS, Key, Kind, MUST, STAGES, TABLES};
 use crate::problem::definition::CaseName;
 use crate::spectral::truncation::Truncation;
 use crate::swap::protocol::Protocol;
@@ -164,11 +164,15 @@ fn explained(key: &Key) -> String {
     if !key.unit.is_empty() {
         text.push_str(&format!(" Unit: {}.", key.unit));
     }
-    if !matches!(key.kind, Kind::Text | Kind::Path) {
-        text.push_str(&format!(" Allowed: {}.", key.kind.allowed()));
+    match key.kind {
+        Kind::Text | Kind::Path => {}
+        Kind::Name(choices) => text.push_str(&format!(" Allowed: {}.", documented(choices))),
+        kind => text.push_str(&format!(" Allowed: {}.", kind.allowed())),
     }
-    if key.default.is_empty() && !key.otherwise.is_empty() {
-        text.push_str(&format!(" Default: {}.", key.otherwise));
+    match (key.default, key.otherwise) {
+        ("", MUST) => text.push_str(" Must be given."),
+        ("", words) => text.push_str(&format!(" Default: {words}.")),
+        _ => {}
     }
     text
 }

@@ -10,6 +10,7 @@ use super::source::{Entries, Raw};
 use super::value::{Value, check};
 use crate::decomp::mesh::MeshChoice;
 use crate::problem::definition::{CaseName, Scheme};
+use crate::problem::planet::DAY;
 use crate::spectral::truncation::Truncation;
 use crate::swap::order::Order;
 use crate::swap::protocol::Protocol;
@@ -212,8 +213,13 @@ pub(super) fn settle(entries: &Entries, folder: &Path, findings: &mut Findings<'
     let Some(case) = case else {
         if !entries.contains_key("problem.case") {
             let all = keys::find("problem", "case").map(|key| key.kind.allowed());
+            let empty = if entries.is_empty() {
+                "nothing is set; "
+            } else {
+                "missing; "
+            };
             let message = format!(
-                "missing: a namelist needs at least [problem] with case = one of {}",
+                "{empty}a namelist needs at least [problem] with case = one of {}",
                 all.unwrap_or_default()
             );
             findings.add(&Place::Nowhere, "problem.case", "", message);
@@ -228,13 +234,10 @@ pub(super) fn settle(entries: &Entries, folder: &Path, findings: &mut Findings<'
     settings
 }
 
-/// A key that the case lacks may only say what would hold anyway.
+/// A key that the case lacks may only say that there is nothing: no angle, no mountain.
 fn foreign(key: &Key, raw: &Raw, folder: &Path, case: Option<CaseName>) -> Result<Value, String> {
-    let default = Raw::parse(key.default).and_then(|raw| check(key, &raw, folder).ok());
-    let harmless = default.or(Some(Value::Name("none")));
-    let value = check(key, raw, folder).ok();
-    if value.is_some() && value == harmless {
-        return value.ok_or_else(String::new);
+    if let Ok(nothing @ (Value::Number(0.0) | Value::Name("none"))) = check(key, raw, folder) {
+        return Ok(nothing);
     }
     let only: Vec<&str> = key.only.iter().map(|case| case.name()).collect();
     let case = case.map_or("this case", CaseName::name);
@@ -274,6 +277,14 @@ fn defaults(settings: &mut Settings, folder: &Path, case: Option<CaseName>) {
         settings.derive("problem.nlon", i64::try_from(nlon).ok().map(Value::Whole));
         if truncation.k_max() <= 42 {
             settings.derive("time.dt", Some(Value::Number(1200.0)));
+        }
+    }
+    if let Some(dt) = settings.number("time.dt") {
+        let rounded = (DAY / dt).ceil() * dt / 3600.0;
+        if whole_steps(DAY, dt).is_none() && rounded.is_finite() {
+            for key in ["output.every-hours", "output.checkpoint-hours"] {
+                settings.derive(key, Some(Value::Number(rounded)));
+            }
         }
     }
     for (stage, _) in STAGES {
@@ -437,7 +448,7 @@ const MAX_STEPS: f64 = 1e12;
 
 /// Key, unit, seconds in the unit, whether 0 has a meaning.
 const INTERVALS: [(&str, &str, f64, bool); 3] = [
-    ("problem.days", "days", 86_400.0, false),
+    ("problem.days", "days", DAY, false),
     ("output.every-hours", "hours", 3600.0, true),
     ("output.checkpoint-hours", "hours", 3600.0, true),
 ];
