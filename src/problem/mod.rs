@@ -2,4 +2,5 @@
 
 pub mod cases;
 pub mod definition;
+pub mod input;
 pub mod planet;

@@ -11,6 +11,7 @@ use thiserror::Error;
 pub mod csv;
 pub mod json;
 pub mod machine;
+pub mod netcdf;
 pub mod number;
 pub mod progress;
 pub mod provenance;

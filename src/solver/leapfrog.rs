@@ -11,34 +11,28 @@ impl<T: Transport> Model<T> {
     pub(super) fn leapfrog_step(&mut self) -> Result<(), SolverError> {
         let dt = self.time.dt;
         let seconds = self.step as f64 * dt;
-        if self.step == 0 {
+        let (old, now) = (std::mem::take(&mut self.old), std::mem::take(&mut self.now));
+        let mut next = std::mem::take(&mut self.next);
+        let result = if self.step == 0 {
             let mut half = std::mem::take(&mut self.scratch[0]);
-            half.copy_from(&self.now);
-            let now = std::mem::take(&mut self.now);
             let result = self
                 .advance(&now, &now, seconds, 0.5 * dt, &mut half)
-                .and_then(|()| {
-                    let mut next = std::mem::take(&mut self.next);
-                    let result = self.advance(&now, &half, seconds + 0.5 * dt, dt, &mut next);
-                    self.next = next;
-                    result
-                });
+                .and_then(|()| self.advance(&now, &half, seconds + 0.5 * dt, dt, &mut next));
             self.scratch[0] = half;
-            self.old = std::mem::replace(&mut self.now, std::mem::take(&mut self.next));
-            self.next = std::mem::replace(&mut self.old, now);
-            return result;
-        }
-        let mut next = std::mem::take(&mut self.next);
-        let (old, now) = (std::mem::take(&mut self.old), std::mem::take(&mut self.now));
-        let result = self.advance(&old, &now, seconds, 2.0 * dt, &mut next);
+            result
+        } else {
+            self.advance(&old, &now, seconds, 2.0 * dt, &mut next)
+        };
         (self.old, self.now, self.next) = (old, now, next);
         result?;
-        let start = self.phases.start();
-        self.filter();
+        if self.step > 0 && self.time.asselin > 0.0 {
+            let start = self.phases.start();
+            self.filter();
+            self.phases.stop(Phase::SpectralUpdate, start);
+        }
         // The new level becomes `now`, `now` becomes `old`; the oldest is overwritten next.
         std::mem::swap(&mut self.old, &mut self.next);
         std::mem::swap(&mut self.old, &mut self.now);
-        self.phases.stop(Phase::SpectralUpdate, start);
         Ok(())
     }
 
@@ -113,9 +107,6 @@ impl<T: Transport> Model<T> {
     /// `x = c (old - 2 now + next)`, `now += alpha x`, `next -= (1 - alpha) x`.
     fn filter(&mut self) {
         let (c, alpha) = (self.time.asselin, self.time.williams);
-        if c == 0.0 {
-            return;
-        }
         let Self { old, now, next, .. } = self;
         let levels = old.fields().into_iter().zip(now.fields_mut()).zip(next.fields_mut());
         for ((old, now), next) in levels {

@@ -1,0 +1,99 @@
+//! Whether a run may write into a folder, asked before it starts.
+
+use std::fs;
+use std::path::Path;
+
+use super::error::OutputError;
+
+/// Whether a run may write into `directory`. Nothing is written here.
+///
+/// A run from the start needs a folder without history files and checkpoints (it need not exist);
+/// a restarted run (`restart`) adds to what is there, numbering its history files after the last.
+///
+/// # Errors
+/// [`OutputError::Exists`] names the file in the way, [`OutputError::NotAFolder`] what is not a
+/// folder.
+pub fn check_target(directory: &Path, restart: bool) -> Result<(), OutputError> {
+    for step in directory.ancestors() {
+        if step.as_os_str().is_empty() || !step.exists() {
+            continue;
+        }
+        if !step.is_dir() {
+            return Err(OutputError::NotAFolder {
+                directory: directory.to_path_buf(),
+                obstacle: step.to_path_buf(),
+            });
+        }
+        break;
+    }
+    if restart {
+        return Ok(());
+    }
+    let ours = |name: &str| history_number(name).is_some() || checkpoint_step(name).is_some();
+    match names(directory).into_iter().filter(|n| ours(n)).min() {
+        Some(name) => Err(OutputError::Exists {
+            directory: directory.to_path_buf(),
+            name,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// The number of the next history file of `directory`: 1, or after the last one there.
+pub fn next_history_number(directory: &Path) -> usize {
+    let numbers = names(directory)
+        .into_iter()
+        .filter_map(|n| history_number(&n));
+    numbers.max().map_or(1, |last| last + 1)
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// `history_0012.nc` is number 12.
+fn history_number(name: &str) -> Option<usize> {
+    name.strip_prefix("history_")?
+        .strip_suffix(".nc")?
+        .parse()
+        .ok()
+}
+
+/// `checkpoint_000000000072.nc` is of step 72.
+fn checkpoint_step(name: &str) -> Option<u64> {
+    name.strip_prefix("checkpoint_")?
+        .strip_suffix(".nc")?
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::atomic::tests::scratch;
+    use super::*;
+
+    #[test]
+    fn a_folder_of_another_run_is_refused_and_named() {
+        let folder = scratch("target");
+        check_target(&folder, false).unwrap();
+        check_target(&folder.join("not/yet/there"), false).unwrap();
+        assert_eq!(next_history_number(&folder), 1);
+        fs::write(folder.join("history_0007.nc"), b"x").unwrap();
+        let message = check_target(&folder, false).unwrap_err().to_string();
+        assert!(message.contains("history_0007.nc"), "{message}");
+        assert!(message.contains("another output.directory"), "{message}");
+        check_target(&folder, true).unwrap();
+        assert_eq!(next_history_number(&folder), 8);
+        let file = folder.join("history_0007.nc");
+        let message = check_target(&file.join("out"), false)
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains("is not a folder"), "{message}");
+    }
+}
