@@ -355,7 +355,9 @@ pub(super) fn rules(settings: &Settings, findings: &mut Findings<'_>) {
         else {
             continue;
         };
-        if !protocol.legal_with(order) && !(inherited && table != "algorithm") {
+        // What a stage inherits is reported once, at the general keys.
+        let reported = inherited && table != "algorithm";
+        if !protocol.legal_with(order) && !reported {
             let key = if settings.mentioned(&keys[0]) {
                 &keys[0]
             } else {
