@@ -1,3 +1,9 @@
 //! Transposes and collectives built from swaps, on flat buffers; no numerics.
 
 pub mod choice;
+pub mod collective;
+pub mod steps;
+pub mod transpose;
+
+pub use crate::swap::PlanError;
+pub use transpose::{Movement, Transpose};

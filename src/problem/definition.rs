@@ -30,6 +30,43 @@ pub enum CaseName {
     File,
 }
 
+impl CaseName {
+    /// Every case.
+    pub const ALL: [Self; 10] = [
+        Self::Williamson1,
+        Self::Williamson2,
+        Self::Williamson3,
+        Self::Williamson4,
+        Self::Williamson5,
+        Self::Williamson6,
+        Self::Williamson7,
+        Self::Galewsky,
+        Self::GalewskyBalanced,
+        Self::File,
+    ];
+
+    /// The namelist's spelling.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Williamson1 => "williamson-1",
+            Self::Williamson2 => "williamson-2",
+            Self::Williamson3 => "williamson-3",
+            Self::Williamson4 => "williamson-4",
+            Self::Williamson5 => "williamson-5",
+            Self::Williamson6 => "williamson-6",
+            Self::Williamson7 => "williamson-7",
+            Self::Galewsky => "galewsky",
+            Self::GalewskyBalanced => "galewsky-balanced",
+            Self::File => "file",
+        }
+    }
+
+    /// The case with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|case| case.name() == name)
+    }
+}
+
 /// The surface of williamson-5, `file` and williamson-7.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mountain {
@@ -140,6 +177,25 @@ pub enum Scheme {
     Rk4,
 }
 
+impl Scheme {
+    /// Every scheme.
+    pub const ALL: [Self; 3] = [Self::SemiImplicit, Self::Explicit, Self::Rk4];
+
+    /// The namelist's spelling.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SemiImplicit => "semi-implicit",
+            Self::Explicit => "explicit",
+            Self::Rk4 => "rk4",
+        }
+    }
+
+    /// The scheme with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+}
+
 /// Time stepping and damping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeStepping {
@@ -190,6 +246,10 @@ pub enum HistoryFormat {
 pub struct MeasurePlan {
     /// Steps at the start that are left out of the timing.
     pub warmup: u64,
+    /// Repetitions of a timed sample set.
+    pub repeat: u64,
+    /// Cap on the time of a sample set, s; 0: none.
+    pub max_seconds: f64,
     /// Seed of everything random.
     pub seed: u64,
 }

@@ -1,3 +1,68 @@
-//! Results as NetCDF files.
+//! Results: the record of a run and its forms as text, JSON and CSV.
+//!
+//! [`record`] is the envelope every kind of result shares, [`run`] the results of `run`,
+//! [`provenance`] what produced them; docs/results.md defines every field. [`text`] and [`csv`]
+//! make strings of them, [`json`] writes files, [`progress`] alone draws on a terminal.
 
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+pub mod csv;
+pub mod json;
+pub mod machine;
 pub mod netcdf;
+pub mod number;
+pub mod progress;
+pub mod provenance;
+pub mod record;
+pub mod run;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod schema_check;
+pub mod text;
+pub mod units;
+
+/// Why a result could not be written or read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The system refused.
+    #[error("{path}: cannot {action}: {source}; {remedy}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// The system's reason.
+        source: std::io::Error,
+        /// What the user can do.
+        remedy: &'static str,
+    },
+    /// The path cannot name a file.
+    #[error("{path}: {reason}")]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// Why not, and what is needed.
+        reason: &'static str,
+    },
+    /// A record that is not ours, or not of this version.
+    #[error("{path}: not a result this program reads: {reason}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl From<ReportError> for crate::error::Error {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Format { .. } => Self::Input(error.to_string()),
+            ReportError::Io { .. } | ReportError::Path { .. } => Self::Failed(error.to_string()),
+        }
+    }
+}

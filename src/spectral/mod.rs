@@ -1,4 +1,5 @@
 //! Spectral space: truncations, associated Legendre functions, projections.
 
+pub mod legendre;
 pub mod project;
 pub mod truncation;

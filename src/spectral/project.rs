@@ -8,6 +8,7 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use realfft::{RealFftPlanner, RealToComplex};
 
+use super::legendre::{column, eps};
 use super::truncation::Truncation;
 use crate::dd::Dd;
 
@@ -226,27 +227,3 @@ fn over_cosine(m: usize, top: usize, mu: f64) -> Option<(Vec<f64>, Vec<f64>)> {
     Some((p, h))
 }
 
-/// `eps_n^m = sqrt((n^2 - m^2)/(4 n^2 - 1))`.
-fn eps(n: usize, m: usize) -> f64 {
-    (((n - m) * (n + m)) as f64 / (4 * n * n - 1) as f64).sqrt()
-}
-
-/// `P_nm(mu)` for `n = m ..= n_max` by the three-term recurrence.
-fn column(m: usize, n_max: usize, mu: Dd) -> Vec<f64> {
-    let mu = mu.to_f64();
-    let cosine2 = (1.0 - mu) * (1.0 + mu);
-    let start = (1..=m).fold(0.5, |square: f64, k| {
-        square * cosine2 * (2 * k + 1) as f64 / (2 * k) as f64
-    });
-    let mut p = vec![start.sqrt()];
-    for n in m + 1..=n_max {
-        let i = n - m;
-        let before = if i == 1 {
-            0.0
-        } else {
-            eps(n - 1, m) * p[i - 2]
-        };
-        p.push((mu * p[i - 1] - before) / eps(n, m));
-    }
-    p
-}

@@ -1,4 +1,13 @@
 //! Two ranks exchange messages: in which order, by which protocol.
+//!
+//! [`schedule`] turns an order, a row of the protocol table and a list of steps into calls, which
+//! are plain data; [`run`] executes calls on any transport.
 
+pub mod call;
+pub mod error;
 pub mod order;
 pub mod protocol;
+pub mod run;
+pub mod schedule;
+
+pub use error::PlanError;

@@ -1,23 +1,11 @@
 //! The protocols as rows of data (PROTOPT of the original PSTSWM): adding one is adding a row.
 
 use super::order::Order;
+pub use crate::transport::SendMode;
 
 /// A protocol, by its number in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Protocol(u8);
-
-/// How a message is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SendMode {
-    /// The transport chooses whether to buffer (MPI_Send).
-    Standard,
-    /// Completes only after the receive has started (MPI_Ssend).
-    Synchronous,
-    /// The receive must be posted already (MPI_Rsend).
-    Ready,
-    /// Completes at once, from a buffer of the sender's (MPI_Bsend).
-    Buffered,
-}
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,1 +1,171 @@
-//! Placeholder.
+//! Messages between ranks: what every way of carrying them offers.
+//!
+//! A [`Transport`] is one rank's end of a communicator. Messages move inside [`Transport::over`],
+//! which lends it a send and a receive buffer for as long as a closure runs: whatever was started
+//! inside is complete or cancelled when `over` returns, so no request outlives its buffers.
+//! Messages match by source and tag, in the order they were sent. All lengths are in elements
+//! (f64), all times in seconds.
+
+pub mod error;
+pub mod threads;
+
+use std::ops::Range;
+
+pub use error::TransportError;
+
+/// How a message is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SendMode {
+    /// The transport chooses whether to buffer (MPI_Send).
+    Standard,
+    /// Completes only after the receive has started (MPI_Ssend).
+    Synchronous,
+    /// The receive must be posted already (MPI_Rsend).
+    Ready,
+    /// Completes at once, from a buffer of the sender's (MPI_Bsend).
+    Buffered,
+}
+
+impl SendMode {
+    /// One word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Synchronous => "synchronous",
+            Self::Ready => "ready",
+            Self::Buffered => "buffered",
+        }
+    }
+}
+
+/// A tag. Tags stay below [`TAG_LIMIT`], the least upper bound that MPI guarantees.
+pub type Tag = u32;
+
+/// One more than the largest tag.
+pub const TAG_LIMIT: Tag = 32768;
+
+/// First of the tags that the collectives use; exchanges stay below it.
+pub const COLLECTIVE_TAGS: Tag = 28672;
+
+/// A send or receive under way inside one [`Transport::over`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The transport's slot.
+    pub index: u32,
+    /// Which use of the slot, so that a request waited for twice is noticed.
+    pub serial: u32,
+}
+
+/// One rank's end of a communicator.
+pub trait Transport: Sized {
+    /// Messages over one pair of buffers.
+    type Scope<'a>: Scope
+    where
+        Self: 'a;
+
+    /// This rank, counted from 0.
+    fn rank(&self) -> usize;
+
+    /// Ranks of the communicator.
+    fn size(&self) -> usize;
+
+    /// Seconds on this rank's monotonic clock.
+    fn now(&self) -> f64;
+
+    /// A communicator for each colour, its ranks ordered by key, then by rank. Every rank calls it.
+    ///
+    /// # Errors
+    /// Another rank failed, or the transport could not make the communicator.
+    fn split(&self, color: usize, key: usize) -> Result<Self, TransportError>;
+
+    /// Runs `body`, which sends from ranges of `send` and receives into ranges of `recv`.
+    ///
+    /// When `body` succeeds, `over` waits for every request it left; when it fails or panics,
+    /// they are cancelled. One rank has one `over` at a time.
+    ///
+    /// # Errors
+    /// Those of `body`; of the waits for what it left; [`TransportError::Nested`].
+    fn over<R>(
+        &self,
+        send: &[f64],
+        recv: &mut [f64],
+        body: impl FnOnce(&mut Self::Scope<'_>) -> Result<R, TransportError>,
+    ) -> Result<R, TransportError>;
+}
+
+/// Messages over the pair of buffers of one [`Transport::over`].
+///
+/// Ranges of receives that are under way together must not overlap. Every call may fail because
+/// another rank failed, a rank or range does not exist, or the watchdog ended the wait.
+pub trait Scope {
+    /// Sends a range of the send buffer; it may be reused afterwards.
+    ///
+    /// # Errors
+    /// See the trait; a ready send whose receive is not posted, where the transport can know.
+    fn send(
+        &mut self,
+        mode: SendMode,
+        to: usize,
+        tag: Tag,
+        range: Range<usize>,
+    ) -> Result<(), TransportError>;
+
+    /// Starts a send.
+    ///
+    /// # Errors
+    /// As [`Scope::send`].
+    fn isend(
+        &mut self,
+        mode: SendMode,
+        to: usize,
+        tag: Tag,
+        range: Range<usize>,
+    ) -> Result<Request, TransportError>;
+
+    /// Receives into a range of the receive buffer; returns the elements received.
+    ///
+    /// # Errors
+    /// See the trait; a message longer than the range.
+    fn recv(&mut self, from: usize, tag: Tag, range: Range<usize>)
+    -> Result<usize, TransportError>;
+
+    /// Starts a receive.
+    ///
+    /// # Errors
+    /// See the trait.
+    fn irecv(
+        &mut self,
+        from: usize,
+        tag: Tag,
+        range: Range<usize>,
+    ) -> Result<Request, TransportError>;
+
+    /// Waits for a request; returns the elements received, or sent.
+    ///
+    /// # Errors
+    /// See the trait; a message longer than the range.
+    fn wait(&mut self, request: Request) -> Result<usize, TransportError>;
+
+    /// Sends and receives in one call, without an order between the two; returns the elements
+    /// received.
+    ///
+    /// # Errors
+    /// As [`Scope::send`] and [`Scope::recv`].
+    fn sendrecv(
+        &mut self,
+        to: (usize, Tag, Range<usize>),
+        from: (usize, Tag, Range<usize>),
+    ) -> Result<usize, TransportError>;
+
+    /// Tells a rank something; never waits for it. Signals have their own space of tags.
+    ///
+    /// # Errors
+    /// See the trait.
+    fn signal(&mut self, to: usize, tag: Tag) -> Result<(), TransportError>;
+
+    /// Waits for a signal.
+    ///
+    /// # Errors
+    /// See the trait.
+    fn await_signal(&mut self, from: usize, tag: Tag) -> Result<(), TransportError>;
+}

@@ -1,0 +1,236 @@
+//! A transpose: every rank sends every other a block of its own length.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::choice::{ExchangeChoice, TransposeAlgorithm};
+use super::collective;
+use super::steps;
+use crate::swap::call::Leg;
+use crate::swap::error::PlanError;
+use crate::swap::run::{Requests, execute};
+use crate::swap::schedule::{Method, Schedule, Step};
+use crate::transport::{COLLECTIVE_TAGS, Tag, Transport, TransportError};
+
+/// What transposes cost one rank; accumulates.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Movement {
+    /// Seconds in the barriers before the movement.
+    pub wait: f64,
+    /// Seconds of movement.
+    pub moving: f64,
+    /// Messages sent to other ranks.
+    pub messages: u64,
+    /// Bytes sent to other ranks.
+    pub bytes: u64,
+}
+
+/// The plan of one rank. Blocks lie in the order of ranks in the flat buffers; a block without
+/// elements is no message.
+#[derive(Clone, Debug)]
+pub struct Transpose {
+    rank: usize,
+    size: usize,
+    choice: ExchangeChoice,
+    schedule: Schedule,
+    own: (Range<usize>, Range<usize>),
+    send_len: usize,
+    recv_len: usize,
+    messages: u64,
+    bytes: u64,
+    requests: Requests,
+}
+
+impl Transpose {
+    /// Plans the transpose in which this rank sends `send_counts[p]` elements (f64) to rank p and
+    /// receives `recv_counts[p]` from it. The counts of all ranks must agree.
+    ///
+    /// # Errors
+    /// An order and protocol that need buffering; counts that do not fit the ranks.
+    pub fn new(
+        rank: usize,
+        size: usize,
+        send_counts: &[usize],
+        recv_counts: &[usize],
+        choice: &ExchangeChoice,
+    ) -> Result<Self, PlanError> {
+        if rank >= size {
+            return Err(PlanError::Rank { rank, size });
+        }
+        for (which, counts) in [("send", send_counts), ("receive", recv_counts)] {
+            if counts.len() != size {
+                return Err(PlanError::Counts {
+                    which,
+                    expected: size,
+                    found: counts.len(),
+                });
+            }
+        }
+        let (send, receive) = (send_counts[rank], recv_counts[rank]);
+        if send != receive {
+            return Err(PlanError::OwnBlock {
+                rank,
+                send,
+                receive,
+            });
+        }
+        let (send_starts, recv_starts) = (starts(send_counts), starts(recv_counts));
+        let leg = |peer: usize, step: usize, starts: &[usize], counts: &[usize]| {
+            // Tags may repeat: messages between two ranks match in order.
+            let tag = step as Tag % COLLECTIVE_TAGS;
+            let (start, len) = (starts[peer], counts[peer]);
+            (len > 0).then_some(Leg {
+                peer,
+                tag,
+                start,
+                len,
+            })
+        };
+        let step = |partners: steps::Partners| Step {
+            kind: partners.kind,
+            role: partners.role,
+            send: partners
+                .to_from
+                .and_then(|(to, _)| leg(to, partners.step, &send_starts, send_counts)),
+            recv: partners
+                .to_from
+                .and_then(|(_, from)| leg(from, partners.step, &recv_starts, recv_counts)),
+        };
+        let steps: Vec<Step> = match choice.transpose {
+            TransposeAlgorithm::Swap => steps::swaps(rank, size).map(step).collect(),
+            TransposeAlgorithm::SendRecv => steps::shifts(rank, size).map(step).collect(),
+        };
+        let method = Method {
+            order: choice.order,
+            protocol: choice.protocol,
+            handshake: choice.handshake,
+            max_requests: choice.max_requests,
+            overlap: choice.overlap,
+        };
+        let schedule = Schedule::new(&method, &steps)?;
+        let sent = || steps.iter().filter_map(|step| step.send);
+        let elements: usize = sent().map(|leg| leg.len).sum();
+        let own = |starts: &[usize]| starts[rank]..starts[rank] + send;
+        Ok(Self {
+            rank,
+            size,
+            choice: *choice,
+            requests: Requests::for_schedule(&schedule),
+            own: (own(&send_starts), own(&recv_starts)),
+            send_len: send_counts.iter().sum(),
+            recv_len: recv_counts.iter().sum(),
+            messages: sent().count() as u64,
+            bytes: (elements * size_of::<f64>()) as u64,
+            schedule,
+        })
+    }
+
+    /// The calls this rank makes.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Elements of the send buffer.
+    pub fn send_len(&self) -> usize {
+        self.send_len
+    }
+
+    /// Elements of the receive buffer.
+    pub fn recv_len(&self) -> usize {
+        self.recv_len
+    }
+
+    /// Moves the data; every rank of the communicator calls it. Adds its cost to `movement`.
+    ///
+    /// # Errors
+    /// Buffers or a communicator that are not those of the plan; those of the transport.
+    pub fn execute<T: Transport>(
+        &mut self,
+        comm: &T,
+        send: &[f64],
+        recv: &mut [f64],
+        movement: &mut Movement,
+    ) -> Result<(), TransportError> {
+        self.check(comm, send.len(), recv.len())?;
+        let mut begin = comm.now();
+        if self.choice.barrier {
+            collective::barrier(comm)?;
+            let end = comm.now();
+            movement.wait += end - begin;
+            begin = end;
+        }
+        let (from, to) = self.own.clone();
+        recv[to].copy_from_slice(&send[from]);
+        if !self.schedule.calls.is_empty() {
+            let (schedule, requests) = (&self.schedule, &mut self.requests);
+            comm.over(send, recv, |scope| {
+                execute(schedule, self.rank, scope, requests)
+            })?;
+        }
+        movement.moving += comm.now() - begin;
+        movement.messages += self.messages;
+        movement.bytes += self.bytes;
+        Ok(())
+    }
+
+    fn check<T: Transport>(
+        &self,
+        comm: &T,
+        send: usize,
+        recv: usize,
+    ) -> Result<(), TransportError> {
+        if (comm.rank(), comm.size()) != (self.rank, self.size) {
+            return Err(TransportError::WrongCommunicator {
+                plan_rank: self.rank,
+                plan_size: self.size,
+                rank: comm.rank(),
+                size: comm.size(),
+            });
+        }
+        let lengths = [
+            ("send", self.send_len, send),
+            ("receive", self.recv_len, recv),
+        ];
+        for (buffer, expected, found) in lengths {
+            if expected != found {
+                return Err(TransportError::BufferLength {
+                    rank: self.rank,
+                    buffer,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Transpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "rank {} of {}: {} {}/{}, {} messages of {} bytes in all",
+            self.rank,
+            self.size,
+            self.choice.transpose.name(),
+            self.choice.order.name(),
+            self.choice.protocol.name(),
+            self.messages,
+            self.bytes
+        )?;
+        if !self.own.0.is_empty() {
+            writeln!(f, "{:<12} {:?} to {:?}", "copy", self.own.0, self.own.1)?;
+        }
+        write!(f, "{}", self.schedule)
+    }
+}
+
+/// Where each block starts.
+fn starts(counts: &[usize]) -> Vec<usize> {
+    let start = |next: &mut usize, count: &usize| {
+        let start = *next;
+        *next += count;
+        Some(start)
+    };
+    counts.iter().scan(0, start).collect()
+}

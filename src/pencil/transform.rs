@@ -1,0 +1,597 @@
+//! The distributed transform of one rank.
+
+use num_complex::Complex64;
+use thiserror::Error;
+
+use super::choice::{AlgorithmChoice, FftAlgorithm};
+use super::spectral_layout::SpectralLayout;
+use super::stage::{Copying, Plans, copy_latitudes, copy_longitudes, copy_waves};
+use super::{FORWARD_FIELDS, INVERSE_FIELDS};
+use crate::decomp::distribution::Distribution;
+use crate::decomp::mesh::Mesh;
+use crate::decomp::units::Unit;
+use crate::exchange::transpose::{Movement as Moved, Transpose};
+use crate::grid::gauss::GaussNodes;
+use crate::measure::{Movement, Phase, Phases};
+use crate::problem::definition::Problem;
+use crate::swap::error::PlanError;
+use crate::transform::fourier::FourierPlan;
+use crate::transform::kernels::Family;
+use crate::transform::legendre::LegendrePlan;
+use crate::transform::{CELL, POINT};
+use crate::transport::{Transport, TransportError};
+
+/// Why a distributed transform could not be made or done.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PencilError {
+    /// A transpose that cannot be planned.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A movement that failed.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+}
+
+/// Grid points of one rank: `[level][group][field][longitude][north | south][lane]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GridShape {
+    /// Levels, all of them.
+    pub levels: usize,
+    /// Latitude pairs of this rank, counted from the north.
+    pub pairs: std::ops::Range<usize>,
+    /// Groups that hold them; the last may be padded.
+    pub groups: usize,
+    /// Longitudes of this rank.
+    pub longitudes: std::ops::Range<usize>,
+}
+
+impl GridShape {
+    /// f64 values of `fields` fields.
+    pub fn len(&self, fields: usize) -> usize {
+        self.levels * self.groups * fields * self.longitudes.len() * POINT
+    }
+
+    /// Whether this rank has no grid point.
+    pub fn is_empty(&self) -> bool {
+        self.len(1) == 0
+    }
+}
+
+/// The distributed transform of one rank: seeds, plans and every buffer, made once.
+pub struct Pencil<T> {
+    distribution: Distribution,
+    position: (usize, usize),
+    row: T,
+    column: T,
+    layout: SpectralLayout,
+    /// Units of the whole column, in order of their owners.
+    units: Vec<Unit>,
+    /// Wavenumbers of this column.
+    waves: Vec<usize>,
+    gauss: GaussNodes,
+    legendre: LegendrePlan,
+    fourier: FourierPlan,
+    to_grid: Plans,
+    from_grid: Plans,
+    cells_at: [CellMap; 2],
+    buffers: Buffers,
+    degrees_scratch: Vec<Complex64>,
+}
+
+/// Working arrays, sized for the larger number of fields; empty where a movement is not needed.
+#[derive(Debug, Default)]
+struct Buffers {
+    /// `[own unit][group of the globe][field]` cells.
+    spectral: Vec<f64>,
+    /// Messages of the Legendre transpose.
+    latitudes: Vec<f64>,
+    /// `[unit of the column][group][field]` cells.
+    fourier: Vec<f64>,
+    /// `[level x group x field][own wavenumber]` cells.
+    waves: Vec<f64>,
+    /// Cells of own lines, `[column][group of lines][wavenumber of the column]`.
+    cells: Vec<f64>,
+    /// Whole own lines.
+    lines: Vec<f64>,
+    /// Messages of the longitude transpose.
+    longitudes: Vec<f64>,
+}
+
+/// Where the cell of a wavenumber of a group of lines lies: `base + group stride`.
+#[derive(Debug)]
+struct CellMap {
+    /// `[level][m]`: offset of the level's first group of lines, less that group's own share.
+    base: Vec<isize>,
+    /// `[m]`.
+    stride: Vec<isize>,
+    per_level: usize,
+    waves: usize,
+    first: usize,
+}
+
+impl CellMap {
+    /// Cells in blocks `[column][group of own lines][wavenumber of the column]`.
+    fn blocks(distribution: &Distribution, (x, y): (usize, usize), fields: usize) -> Self {
+        let lines = distribution.line_groups(x, y, fields);
+        let waves = distribution.truncation.m_max() + 1;
+        let per_level = distribution.groups(y) * fields;
+        let (mut base, mut stride) = (vec![0; waves], vec![0; waves]);
+        let mut start = 0;
+        for x in 0..distribution.mesh.px {
+            let own = distribution.waves(x);
+            for (slot, &m) in own.iter().enumerate() {
+                base[m] = (start + slot * CELL) as isize;
+                stride[m] = (own.len() * CELL) as isize;
+            }
+            start += lines.len() * own.len() * CELL;
+        }
+        let base = (0..distribution.levels)
+            .flat_map(|level| {
+                let first = (level * per_level) as isize - lines.start as isize;
+                base.iter()
+                    .zip(&stride)
+                    .map(move |(base, stride)| base + first * stride)
+            })
+            .collect();
+        Self {
+            base,
+            stride,
+            per_level,
+            waves,
+            first: lines.start,
+        }
+    }
+
+    /// Cells `[unit][group][field]`, every unit of the column at hand.
+    fn units(
+        distribution: &Distribution,
+        (x, y): (usize, usize),
+        fields: usize,
+        units: &[Unit],
+    ) -> Self {
+        let waves = distribution.truncation.m_max() + 1;
+        let per_level = distribution.groups(y) * fields;
+        let mut base = vec![0; distribution.levels * waves];
+        for (index, unit) in units.iter().enumerate() {
+            base[unit.level * waves + unit.m] = (index * per_level * CELL) as isize;
+        }
+        let first = distribution.line_groups(x, y, fields).start;
+        Self {
+            base,
+            stride: vec![CELL as isize; waves],
+            per_level,
+            waves,
+            first,
+        }
+    }
+
+    /// Offset of the cell of wavenumber `m` of own group of lines `line`.
+    #[inline]
+    fn at(&self, line: usize, m: usize) -> usize {
+        let global = self.first + line;
+        let (level, group) = (global / self.per_level, global % self.per_level);
+        (self.base[level * self.waves + m] + group as isize * self.stride[m]) as usize
+    }
+}
+
+impl<T: Transport> Pencil<T> {
+    /// Plans the transforms of `problem` for this rank of `world`, which has the mesh's size.
+    ///
+    /// # Errors
+    /// A transpose that cannot be planned (order and protocol), or a lost rank.
+    pub fn new(
+        world: &T,
+        problem: &Problem,
+        mesh: Mesh,
+        choice: &AlgorithmChoice,
+        family: Family,
+    ) -> Result<Self, PencilError> {
+        let truncation = problem.truncation;
+        let distribution = Distribution::new(
+            truncation,
+            (problem.nlat, problem.nlon),
+            problem.levels,
+            mesh,
+            choice.fft == FftAlgorithm::SingleTranspose,
+        );
+        let (x, y) = mesh.position(world.rank());
+        let row = world.split(y, x)?;
+        let column = world.split(x, y)?;
+        let column_units = distribution.column_units(x);
+        let plans = |fields, to_grid| {
+            Plans::new(
+                &distribution,
+                (x, y),
+                &column_units,
+                fields,
+                to_grid,
+                choice,
+            )
+        };
+        let to_grid = plans(INVERSE_FIELDS, true)?;
+        let from_grid = plans(FORWARD_FIELDS, false)?;
+        let cells_at = [INVERSE_FIELDS, FORWARD_FIELDS].map(|fields| {
+            if to_grid.waves.is_some() {
+                CellMap::blocks(&distribution, (x, y), fields)
+            } else {
+                CellMap::units(&distribution, (x, y), fields, &column_units.units)
+            }
+        });
+        let layout = SpectralLayout::new(truncation, column_units.of(y).to_vec());
+        let waves: Vec<(usize, usize)> = layout
+            .waves()
+            .map(|(m, _)| (m, truncation.n_top(m) + 1))
+            .collect();
+        let quads = layout
+            .waves()
+            .map(|(_, units)| units.len())
+            .max()
+            .unwrap_or(0);
+        let degrees = layout
+            .waves()
+            .map(|(m, units)| units.len() * (truncation.degrees(m) + 1))
+            .max()
+            .unwrap_or(0);
+        let gauss = GaussNodes::new(problem.nlat);
+        let legendre = LegendrePlan::new(&waves, &gauss, quads * FORWARD_FIELDS, family);
+        let buffers = Buffers::new(&distribution, (x, y), &layout, &column_units.units);
+        Ok(Self {
+            waves: distribution.waves(x),
+            fourier: FourierPlan::new(problem.nlon, truncation.m_max()),
+            degrees_scratch: vec![Complex64::default(); degrees * FORWARD_FIELDS],
+            units: column_units.units,
+            position: (x, y),
+            distribution,
+            row,
+            column,
+            layout,
+            gauss,
+            legendre,
+            to_grid,
+            from_grid,
+            cells_at,
+            buffers,
+        })
+    }
+
+    /// The coefficients of this rank.
+    pub fn layout(&self) -> &SpectralLayout {
+        &self.layout
+    }
+
+    /// The grid points of this rank.
+    pub fn grid(&self) -> GridShape {
+        let (x, y) = self.position;
+        GridShape {
+            levels: self.distribution.levels,
+            pairs: self.distribution.pairs(y),
+            groups: self.distribution.groups(y),
+            longitudes: self.distribution.longitudes(x),
+        }
+    }
+
+    /// The distribution.
+    pub fn distribution(&self) -> &Distribution {
+        &self.distribution
+    }
+
+    /// Nodes and weights of the grid.
+    pub fn gauss(&self) -> &GaussNodes {
+        &self.gauss
+    }
+
+    /// Which machine code runs.
+    pub fn family(&self) -> Family {
+        self.legendre.family()
+    }
+
+    /// Bytes of seeds and working arrays of this rank.
+    pub fn bytes(&self) -> usize {
+        let b = &self.buffers;
+        let buffers = [
+            &b.spectral,
+            &b.latitudes,
+            &b.fourier,
+            &b.waves,
+            &b.cells,
+            &b.lines,
+            &b.longitudes,
+        ];
+        self.legendre.bytes()
+            + self.fourier.bytes()
+            + size_of_val(self.degrees_scratch.as_slice())
+            + buffers
+                .iter()
+                .map(|buffer| size_of_val(buffer.as_slice()))
+                .sum::<usize>()
+    }
+
+    /// To the grid: four scalar fields, each as the layout says, onto
+    /// `[level][group][field][longitude]` points. Every rank of the mesh calls it.
+    ///
+    /// # Errors
+    /// A movement that failed.
+    pub fn inverse(
+        &mut self,
+        fields: [&[Complex64]; INVERSE_FIELDS],
+        grid: &mut [f64],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        const FIELDS: usize = INVERSE_FIELDS;
+        let start = phases.start();
+        let Self {
+            distribution,
+            layout,
+            buffers,
+            legendre,
+            fourier,
+            ..
+        } = self;
+        let per_level = distribution.groups(self.position.1) * FIELDS;
+        let globe = distribution.all_groups() * FIELDS * CELL;
+        let own_cells = layout.units().len() * globe;
+        let spectral = if self.to_grid.column.is_some() {
+            &mut buffers.spectral
+        } else {
+            &mut buffers.fourier
+        };
+        for (wave, (m, units)) in layout.waves().enumerate() {
+            let degrees = layout.truncation().degrees(m) + 1;
+            let columns = &mut self.degrees_scratch[..units.len() * FIELDS * degrees];
+            for (column, (level, field)) in columns.chunks_exact_mut(degrees).zip(
+                units
+                    .clone()
+                    .flat_map(|unit| (0..FIELDS).map(move |field| (unit, field))),
+            ) {
+                column.copy_from_slice(&fields[field][layout.range(level)]);
+            }
+            let cells = &mut spectral[units.start * globe..units.end * globe];
+            legendre.inverse(wave, units.len(), FIELDS, columns, cells);
+        }
+        let mut start = phases.next(Phase::InverseLegendre, start);
+        if let Some(plan) = &mut self.to_grid.column {
+            let spectral = &mut buffers.spectral[..own_cells];
+            let message = &mut buffers.latitudes[..plan.send_len()];
+            copy_latitudes(Copying::Pack, distribution, FIELDS, spectral, message);
+            phases.stop(Phase::LegendreTransposePack, start);
+            let cells = &mut buffers.fourier[..plan.recv_len()];
+            start = moved(
+                plan,
+                &self.column,
+                Movement::LegendreTranspose,
+                message,
+                cells,
+                phases,
+            )?;
+        }
+        if let Some(plan) = &mut self.to_grid.waves {
+            let cells = &mut buffers.fourier[..self.units.len() * per_level * CELL];
+            let message = &mut buffers.waves[..plan.send_len()];
+            copy_waves(
+                Copying::Pack,
+                &self.units,
+                &self.waves,
+                per_level,
+                cells,
+                message,
+            );
+            phases.stop(Phase::FftTransposePack, start);
+            let cells = &mut buffers.cells[..plan.recv_len()];
+            start = moved(
+                plan,
+                &self.row,
+                Movement::FftTranspose,
+                message,
+                cells,
+                phases,
+            )?;
+        }
+        let cells = if self.to_grid.waves.is_some() {
+            &buffers.cells
+        } else {
+            &buffers.fourier
+        };
+        let lines = match self.to_grid.lines {
+            Some(_) => &mut buffers.lines[..],
+            None => &mut grid[..],
+        };
+        let own_lines = distribution
+            .line_groups(self.position.0, self.position.1, FIELDS)
+            .len();
+        let length = distribution.nlon * POINT;
+        let map = &self.cells_at[0];
+        for (line, points) in lines.chunks_exact_mut(length).take(own_lines).enumerate() {
+            fourier.inverse(|m| cell(cells, map.at(line, m)), points);
+        }
+        start = phases.next(Phase::InverseFft, start);
+        if let Some(plan) = &mut self.to_grid.lines {
+            let message = &mut buffers.longitudes[..plan.send_len()];
+            let lines = &mut buffers.lines[..own_lines * length];
+            copy_longitudes(Copying::Pack, distribution, lines, message);
+            phases.stop(Phase::FftTransposePack, start);
+            moved(
+                plan,
+                &self.row,
+                Movement::FftTranspose,
+                message,
+                grid,
+                phases,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// From the grid: five fields of `[level][group][field][longitude]` points to coefficients.
+    /// Every rank of the mesh calls it.
+    ///
+    /// # Errors
+    /// A movement that failed.
+    pub fn forward(
+        &mut self,
+        grid: &[f64],
+        fields: [&mut [Complex64]; FORWARD_FIELDS],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        const FIELDS: usize = FORWARD_FIELDS;
+        let mut start = phases.start();
+        let Self {
+            distribution,
+            layout,
+            buffers,
+            legendre,
+            fourier,
+            ..
+        } = self;
+        let (x, y) = self.position;
+        let per_level = distribution.groups(y) * FIELDS;
+        let own_lines = distribution.line_groups(x, y, FIELDS).len();
+        let length = distribution.nlon * POINT;
+        if let Some(plan) = &mut self.from_grid.lines {
+            let message = &mut buffers.longitudes[..plan.recv_len()];
+            start = moved(
+                plan,
+                &self.row,
+                Movement::FftTranspose,
+                grid,
+                message,
+                phases,
+            )?;
+            let lines = &mut buffers.lines[..own_lines * length];
+            copy_longitudes(Copying::Unpack, distribution, lines, message);
+            start = phases.next(Phase::FftTransposeUnpack, start);
+        }
+        let lines = if self.from_grid.lines.is_some() {
+            &buffers.lines
+        } else {
+            grid
+        };
+        let cells = if self.from_grid.waves.is_some() {
+            &mut buffers.cells
+        } else {
+            &mut buffers.fourier
+        };
+        let map = &self.cells_at[1];
+        for (line, points) in lines.chunks_exact(length).take(own_lines).enumerate() {
+            fourier.forward(points, |m, values| {
+                let at = map.at(line, m);
+                cells[at..at + CELL].copy_from_slice(values);
+            });
+        }
+        start = phases.next(Phase::ForwardFft, start);
+        if let Some(plan) = &mut self.from_grid.waves {
+            let cells = &buffers.cells[..plan.send_len()];
+            let message = &mut buffers.waves[..plan.recv_len()];
+            start = moved(
+                plan,
+                &self.row,
+                Movement::FftTranspose,
+                cells,
+                message,
+                phases,
+            )?;
+            let cells = &mut buffers.fourier[..self.units.len() * per_level * CELL];
+            copy_waves(
+                Copying::Unpack,
+                &self.units,
+                &self.waves,
+                per_level,
+                cells,
+                message,
+            );
+            start = phases.next(Phase::FftTransposeUnpack, start);
+        }
+        let globe = distribution.all_groups() * FIELDS * CELL;
+        if let Some(plan) = &mut self.from_grid.column {
+            let cells = &buffers.fourier[..plan.send_len()];
+            let message = &mut buffers.latitudes[..plan.recv_len()];
+            start = moved(
+                plan,
+                &self.column,
+                Movement::LegendreTranspose,
+                cells,
+                message,
+                phases,
+            )?;
+            let spectral = &mut buffers.spectral[..layout.units().len() * globe];
+            copy_latitudes(Copying::Unpack, distribution, FIELDS, spectral, message);
+            start = phases.next(Phase::LegendreTransposeUnpack, start);
+        }
+        let spectral = if self.from_grid.column.is_some() {
+            &buffers.spectral
+        } else {
+            &buffers.fourier
+        };
+        for (wave, (m, units)) in layout.waves().enumerate() {
+            let degrees = layout.truncation().degrees(m) + 1;
+            let columns = &mut self.degrees_scratch[..units.len() * FIELDS * degrees];
+            let cells = &spectral[units.start * globe..units.end * globe];
+            legendre.forward(wave, units.len(), FIELDS, cells, columns);
+            for (column, (unit, field)) in columns.chunks_exact(degrees).zip(
+                units
+                    .clone()
+                    .flat_map(|unit| (0..FIELDS).map(move |field| (unit, field))),
+            ) {
+                fields[field][layout.range(unit)].copy_from_slice(column);
+            }
+        }
+        phases.stop(Phase::ForwardLegendre, start);
+        Ok(())
+    }
+}
+
+impl Buffers {
+    fn new(
+        distribution: &Distribution,
+        (x, y): (usize, usize),
+        layout: &SpectralLayout,
+        units: &[Unit],
+    ) -> Self {
+        const FIELDS: usize = FORWARD_FIELDS;
+        let (px, py) = (distribution.mesh.px, distribution.mesh.py);
+        let zeros = |needed: bool, len: usize| vec![0.0; if needed { len } else { 0 }];
+        let globe = layout.units().len() * FIELDS * CELL;
+        let message: usize = (0..py).map(|y| distribution.groups(y)).sum::<usize>() * globe;
+        let own_lines = distribution.line_groups(x, y, FIELDS).len();
+        let row_lines: usize = (0..px)
+            .map(|x| distribution.line_groups(x, y, FIELDS).len())
+            .sum();
+        let waves = distribution.waves(x).len();
+        let all_waves = distribution.truncation.m_max() + 1;
+        let double = px > 1 && !distribution.by_level;
+        Self {
+            spectral: zeros(py > 1, distribution.all_groups() * globe),
+            latitudes: zeros(py > 1, message),
+            fourier: zeros(true, units.len() * distribution.groups(y) * FIELDS * CELL),
+            waves: zeros(double, row_lines * waves * CELL),
+            cells: zeros(double, own_lines * all_waves * CELL),
+            lines: zeros(px > 1, own_lines * distribution.nlon * POINT),
+            longitudes: zeros(px > 1, own_lines * distribution.nlon * POINT),
+        }
+    }
+}
+
+#[inline]
+fn cell(cells: &[f64], at: usize) -> &[f64; CELL] {
+    match cells[at..].first_chunk() {
+        Some(cell) => cell,
+        None => unreachable!("cells are sized by the plan"),
+    }
+}
+
+/// Executes a transpose and books its cost.
+fn moved<T: Transport>(
+    plan: &mut Transpose,
+    comm: &T,
+    movement: Movement,
+    send: &[f64],
+    recv: &mut [f64],
+    phases: &mut Phases,
+) -> Result<crate::measure::Start, TransportError> {
+    let mut cost = Moved::default();
+    plan.execute(comm, send, recv, &mut cost)?;
+    phases.add(movement.wait(), cost.wait);
+    phases.add(movement.movement(), cost.moving);
+    phases.sent(movement.movement(), cost.bytes, cost.messages);
+    Ok(phases.start())
+}

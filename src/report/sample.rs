@@ -1,0 +1,158 @@
+//! Test only: a result with fixed numbers, for the tests of every form it takes.
+
+use super::machine::Cpu;
+use super::provenance::{Build, Host, Provenance};
+use super::record::{Kind, Record, Verdict};
+use super::run::*;
+use crate::measure::{Phase, Phases, phases_over_ranks};
+
+pub(super) fn setup() -> Setup {
+    let exchange = ExchangeRecord {
+        transpose: "swap".into(),
+        order: "ordered".into(),
+        protocol: "nonblocking-recv".into(),
+    };
+    Setup {
+        case: "williamson-2".into(),
+        truncation: [42, 42, 42],
+        nlat: 64,
+        nlon: 128,
+        levels: 4,
+        dt: 1200.0,
+        steps: 360,
+        days: 5.0,
+        scheme: "semi-implicit".into(),
+        courant: Courant {
+            advective: 0.31,
+            gravity_wave: 1.374,
+        },
+        ranks: 2,
+        mesh: MeshRecord {
+            px: 2,
+            py: 1,
+            rank_order: "row".into(),
+        },
+        algorithm: AlgorithmRecord {
+            fft: "double-transpose".into(),
+            legendre: "transpose".into(),
+            fft_transpose: exchange.clone(),
+            legendre_transpose: exchange,
+        },
+        memory_bytes: MemoryRecord::of(vec![3_500_000, 3_400_000]),
+    }
+}
+
+pub(super) fn diagnostics(step: u64, day: f64) -> DiagnosticsRecord {
+    let grown = day * 1e-13;
+    let norm = Norm {
+        l1: grown,
+        l2: 2.0 * grown,
+        linf: 4.0 * grown,
+    };
+    DiagnosticsRecord {
+        step,
+        day,
+        norms: Some(Norms {
+            h: norm,
+            v: Some(norm),
+        }),
+        mass: 0.0,
+        energy: -grown,
+        enstrophy: grown,
+        zeta_mean: 1.5e-21,
+        delta_mean: -2e-22,
+        max_wind: 38.61,
+        case1: None,
+        spectrum: vec![0.0, 248.5, 0.0],
+    }
+}
+
+pub(super) fn results() -> RunResults {
+    let rank = |factor: f64| {
+        let mut phases = Phases::new();
+        for (index, &phase) in Phase::ALL.iter().filter(|p| p.in_step()).enumerate() {
+            phases.add(phase, factor * 0.01 * (index + 1) as f64);
+        }
+        phases.sent(Phase::FftTransposeMove, 12_345_678, 1440);
+        phases.add(Phase::Step, 2.0);
+        phases.add(Phase::Diagnostics, 0.125);
+        phases.flatten()
+    };
+    let phases = phases_over_ranks(&[rank(1.0), rank(1.5)]);
+    let mut results = RunResults {
+        setup: setup(),
+        steps: 360,
+        warmup_steps: 3,
+        seconds_per_step: StepTimes::of((0..357).map(|i| 0.005 + 1e-5 * i as f64).collect()),
+        simulated_days_per_day: f64::NAN,
+        transforms_per_step: TransformCount {
+            inverse: 4,
+            forward: 5,
+        },
+        flops_per_step: 1.2345e7,
+        flops_formula: "FFT 2.5 N log2 N per line of N; Legendre 4 per coefficient and \
+                        latitude pair; 30 per grid point"
+            .into(),
+        gflops: f64::NAN,
+        phases: phases.iter().map(PhaseRecord::from).collect(),
+        diagnostics: vec![diagnostics(0, 0.0), diagnostics(360, 5.0)],
+        checksum: "0123456789abcdef".into(),
+        kernel: "portable".into(),
+        points: vec![PointRecord {
+            day: 5.0,
+            lat: 40.46,
+            lon: 255.94,
+            h: 5640.5,
+            u: 1.0,
+            v: -2.0,
+            zeta: 1e-5,
+            delta: f64::NAN,
+        }],
+    };
+    results.set_rates();
+    results
+}
+
+pub(super) fn provenance() -> Provenance {
+    Provenance {
+        build: Build {
+            version: "0.1.0".into(),
+            git: Some("0123456789abcdef0123456789abcdef01234567".into()),
+            git_dirty: Some(false),
+            rustc: Some("rustc 1.88.0".into()),
+            profile: Some("release".into()),
+            opt_level: Some("3".into()),
+            target: Some("x86_64-unknown-linux-gnu".into()),
+            target_features: vec!["sse2".into()],
+            features: vec![],
+        },
+        transport: "threads".into(),
+        transport_library: None,
+        launcher: None,
+        ranks: 2,
+        hosts: vec![Host {
+            name: Some("node".into()),
+            ranks: 2,
+        }],
+        binding: vec![Some("0-1".into()), None],
+        cpu: Cpu {
+            model: Some("Some CPU".into()),
+            available: Some(2),
+            ..Cpu::default()
+        },
+        memory_bytes: Some(1 << 34),
+        kernel: Some("Linux 6.1".into()),
+        load_average: Some(0.2),
+        environment: std::collections::BTreeMap::new(),
+        started: "2026-01-01T00:00:00Z".into(),
+        ended: Some("2026-01-01T00:00:03Z".into()),
+        command: vec!["pstswm".into(), "run".into(), "case2.toml".into()],
+        seed: 1,
+        warnings: vec!["the load average was high; time on an idle machine".into()],
+    }
+}
+
+pub(super) fn record() -> RunRecord {
+    let input = serde_json::json!({"problem": {"case": "williamson-2"}});
+    Record::new(Kind::Run, Verdict::valid(), provenance(), input, results())
+}

@@ -1,0 +1,80 @@
+//! The interpreter: executes calls on any transport.
+
+use super::call::{Call, Leg};
+use super::schedule::Schedule;
+use crate::transport::{Request, Scope, TransportError};
+
+/// The requests of an exchange, by step; kept between exchanges so that none allocates.
+#[derive(Clone, Debug, Default)]
+pub struct Requests {
+    receives: Vec<Option<Request>>,
+    sends: Vec<Option<Request>>,
+}
+
+impl Requests {
+    /// Room for the requests of a schedule.
+    pub fn for_schedule(schedule: &Schedule) -> Self {
+        Self {
+            receives: vec![None; schedule.steps],
+            sends: vec![None; schedule.steps],
+        }
+    }
+}
+
+/// Makes the calls of a schedule, one after the other. `rank` is this rank, for errors.
+///
+/// # Errors
+/// Those of the transport; a message shorter than the schedule says.
+pub fn execute<S: Scope>(
+    schedule: &Schedule,
+    rank: usize,
+    scope: &mut S,
+    requests: &mut Requests,
+) -> Result<(), TransportError> {
+    let Requests { receives, sends } = requests;
+    for call in &schedule.calls {
+        match *call {
+            Call::PostReceive { leg, step } => {
+                receives[step] = Some(scope.irecv(leg.peer, leg.tag, leg.range())?);
+            }
+            Call::Receive { leg } => {
+                let count = scope.recv(leg.peer, leg.tag, leg.range())?;
+                check(rank, &leg, count)?;
+            }
+            Call::WaitReceive { leg, step } => {
+                let request = receives[step].take();
+                let request = request.ok_or(TransportError::NoSuchRequest { rank })?;
+                check(rank, &leg, scope.wait(request)?)?;
+            }
+            Call::Send { mode, leg } => scope.send(mode, leg.peer, leg.tag, leg.range())?,
+            Call::PostSend { mode, leg, step } => {
+                sends[step] = Some(scope.isend(mode, leg.peer, leg.tag, leg.range())?);
+            }
+            Call::WaitSend { step, .. } => {
+                let request = sends[step].take();
+                scope.wait(request.ok_or(TransportError::NoSuchRequest { rank })?)?;
+            }
+            Call::SendReceive { send, recv } => {
+                let to = (send.peer, send.tag, send.range());
+                let count = scope.sendrecv(to, (recv.peer, recv.tag, recv.range()))?;
+                check(rank, &recv, count)?;
+            }
+            Call::Signal { to, tag } => scope.signal(to, tag)?,
+            Call::AwaitSignal { from, tag } => scope.await_signal(from, tag)?,
+        }
+    }
+    Ok(())
+}
+
+fn check(rank: usize, leg: &Leg, count: usize) -> Result<(), TransportError> {
+    if count == leg.len {
+        return Ok(());
+    }
+    Err(TransportError::Short {
+        rank,
+        from: leg.peer,
+        tag: leg.tag,
+        message: count,
+        expected: leg.len,
+    })
+}

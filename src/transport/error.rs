@@ -1,0 +1,177 @@
+//! What can go wrong between ranks.
+
+use thiserror::Error;
+
+use super::Tag;
+
+/// Why a message did not arrive. Ranks are those of the whole job, also on a split communicator.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// Another rank failed first.
+    #[error("rank {rank}: stopped, because rank {failed} failed")]
+    Aborted {
+        /// This rank.
+        rank: usize,
+        /// The rank whose error is the cause.
+        failed: usize,
+    },
+    /// The watchdog ended a wait.
+    #[error(
+        "rank {rank}: waited {seconds} s {waiting} rank {partner} (tag {tag}, {elements} elements): \
+         is the partner stuck, or does the exchange rely on buffering?"
+    )]
+    Timeout {
+        /// This rank.
+        rank: usize,
+        /// The rank waited for.
+        partner: usize,
+        /// Tag of the message or signal.
+        tag: Tag,
+        /// `to send to`, `to receive from`, `for a signal from`.
+        waiting: &'static str,
+        /// Length of the message, or of the range that receives it.
+        elements: usize,
+        /// The limit, seconds.
+        seconds: f64,
+    },
+    /// The partner ended without taking part.
+    #[error(
+        "rank {rank}: waits {waiting} rank {partner} (tag {tag}, {elements} elements), which has \
+         ended: the ranks do not agree on the messages"
+    )]
+    PartnerEnded {
+        /// This rank.
+        rank: usize,
+        /// The rank that ended.
+        partner: usize,
+        /// Tag of the message or signal.
+        tag: Tag,
+        /// As in [`TransportError::Timeout`].
+        waiting: &'static str,
+        /// Length of the message, or of the range that receives it.
+        elements: usize,
+    },
+    /// A message does not fit.
+    #[error(
+        "rank {rank}: the message from rank {from} (tag {tag}) has {message} elements, \
+         the receive only room for {room}"
+    )]
+    Truncated {
+        /// The receiver.
+        rank: usize,
+        /// The sender.
+        from: usize,
+        /// Tag of the message.
+        tag: Tag,
+        /// Elements sent.
+        message: usize,
+        /// Elements of the receiving range.
+        room: usize,
+    },
+    /// A message is shorter than the plan says.
+    #[error(
+        "rank {rank}: the message from rank {from} (tag {tag}) has {message} elements, \
+         the plan expects {expected}"
+    )]
+    Short {
+        /// The receiver, in the communicator of the exchange.
+        rank: usize,
+        /// The sender, in the communicator of the exchange.
+        from: usize,
+        /// Tag of the message.
+        tag: Tag,
+        /// Elements sent.
+        message: usize,
+        /// Elements expected.
+        expected: usize,
+    },
+    /// A ready send came too early.
+    #[error(
+        "rank {rank}: ready send to rank {to} (tag {tag}, {elements} elements), \
+         which has posted no receive for it"
+    )]
+    NotPosted {
+        /// The sender.
+        rank: usize,
+        /// The receiver.
+        to: usize,
+        /// Tag of the message.
+        tag: Tag,
+        /// Its length.
+        elements: usize,
+    },
+    /// No such rank.
+    #[error("rank {rank}: no rank {partner}: the communicator has {size} (0 to {})", size - 1)]
+    NoSuchRank {
+        /// This rank.
+        rank: usize,
+        /// The rank named, in the communicator.
+        partner: usize,
+        /// Ranks of the communicator.
+        size: usize,
+    },
+    /// A tag above the limit.
+    #[error("rank {rank}: tag {tag} is not below {}", super::TAG_LIMIT)]
+    NoSuchTag {
+        /// This rank.
+        rank: usize,
+        /// The tag.
+        tag: Tag,
+    },
+    /// A range outside its buffer.
+    #[error("rank {rank}: elements {start}..{end} of a {buffer} buffer of {len}")]
+    OutOfRange {
+        /// This rank.
+        rank: usize,
+        /// `send` or `receive`.
+        buffer: &'static str,
+        /// First element.
+        start: usize,
+        /// One past the last.
+        end: usize,
+        /// Elements of the buffer.
+        len: usize,
+    },
+    /// A buffer does not have the length of the plan.
+    #[error(
+        "rank {rank}: the {buffer} buffer has {found} elements, the plan of the exchange {expected}"
+    )]
+    BufferLength {
+        /// This rank.
+        rank: usize,
+        /// `send` or `receive`.
+        buffer: &'static str,
+        /// Elements of the plan.
+        expected: usize,
+        /// Elements given.
+        found: usize,
+    },
+    /// A plan is used on a communicator it was not made for.
+    #[error(
+        "the plan is of rank {plan_rank} of {plan_size}, the communicator's end of rank {rank} \
+         of {size}"
+    )]
+    WrongCommunicator {
+        /// Rank in the plan.
+        plan_rank: usize,
+        /// Ranks in the plan.
+        plan_size: usize,
+        /// Rank in the communicator.
+        rank: usize,
+        /// Ranks in the communicator.
+        size: usize,
+    },
+    /// A request that is not under way.
+    #[error("rank {rank}: this request was waited for already, or is of another exchange")]
+    NoSuchRequest {
+        /// This rank.
+        rank: usize,
+    },
+    /// An exchange inside an exchange.
+    #[error("rank {rank}: an exchange is under way; it must end before the next begins")]
+    Nested {
+        /// This rank.
+        rank: usize,
+    },
+}
