@@ -18,6 +18,8 @@ pub mod checksum;
 mod damping;
 pub mod diagnostics;
 mod forcing;
+mod from_file;
+mod gather;
 mod leapfrog;
 pub mod model;
 mod operators;

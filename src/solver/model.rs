@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::blowup::BlowUp;
 use super::damping::Damping;
-use super::diagnostics::Invariants;
+use super::diagnostics::{Invariants, Reference};
 use super::forcing::SpectralForcing;
 use super::operators::Operators;
 use super::products::PRODUCT_FLOPS;
@@ -73,6 +73,7 @@ pub struct Model<T: Transport> {
     pub(super) tendency: State,
     pub(super) work: Work,
     pub(super) initial: Option<Invariants>,
+    pub(super) reference: Option<Reference>,
     pub(super) step: u64,
     /// Where the time goes.
     pub phases: Phases,
@@ -99,7 +100,7 @@ impl<T: Transport> Model<T> {
             Damping::new(layout, &operators.laplacian, problem.planet.radius, &time);
         let case = crate::problem::cases::analytic(&problem);
         let forcing = case.as_deref().and_then(Case::forcing).map(|forcing| {
-            SpectralForcing::new(layout, forcing, &problem.planet, problem.nlat)
+            SpectralForcing::new(layout, forcing, &problem.planet)
         });
         let len = layout.len();
         let zeros = || State::zeros(len);
@@ -127,6 +128,7 @@ impl<T: Transport> Model<T> {
                 flux: std::array::from_fn(|_| complex()),
             },
             initial: None,
+            reference: None,
             step: 0,
             phases: Phases::new(),
             world,

@@ -94,15 +94,19 @@ impl Projection {
 
     /// Coefficients of a scalar field: for each of the orders, `n = m ..= n_top(m) + extra`.
     ///
-    /// `rows(j)` is the row at `mu[j]`. Exact, to rounding, for fields within the limits of the
-    /// grid. Cost: nlat real transforms and nlat Legendre columns per order.
-    pub fn project_scalar<'r>(
+    /// `row(j, values)` fills in the row at `mu[j]`; it is called once for each `j`, in order, so
+    /// that rows may come from another rank. Exact, to rounding, for fields within the limits of
+    /// the grid. Cost: nlat real transforms and nlat Legendre columns per order.
+    ///
+    /// # Errors
+    /// Those of `row`.
+    pub fn project_scalar<E>(
         &self,
         extra: usize,
-        rows: impl Fn(usize) -> &'r [f64],
-    ) -> Vec<Vec<Complex64>> {
+        mut row: impl FnMut(usize, &mut [f64]) -> Result<(), E>,
+    ) -> Result<Vec<Vec<Complex64>>, E> {
         let mut out = self.zeros(extra);
-        self.each(&[&rows], &mut |j, k, values| {
+        self.each(1, &mut |_, j, values| row(j, values), &mut |j, k, values| {
             let m = self.orders[k];
             let Some(top) = self.top(m, extra) else {
                 return;
@@ -112,12 +116,13 @@ impl Projection {
             for (c, p) in out[k].iter_mut().zip(&p) {
                 *c += value * *p;
             }
-        });
-        out
+        })?;
+        Ok(out)
     }
 
     /// Vorticity and divergence (1/s) of a wind (m/s) given as rows, on a sphere of `radius` m;
-    /// shaped as in [`Projection::project_scalar`] with `extra` 0.
+    /// shaped as in [`Projection::project_scalar`] with `extra` 0. `row(0, j, values)` fills in
+    /// u, `row(1, j, values)` v, once for each `j`, in order.
     ///
     /// With u_m, v_m the Fourier coefficients of the wind, and integrating by parts in mu,
     /// `zeta_n = (1/a) sum_j w_j (i m v_m P_n + u_m H_n) / cos(lat)` and
@@ -127,14 +132,17 @@ impl Projection {
     /// polynomial in mu of degree N + n, so it is as exact as a scalar. At a pole only m = 1 has a
     /// share, and its limit is used: `P_n / cos -> Q`, `H_n / cos -> -mu Q`, with
     /// `Q = mu^(n-1) sqrt((2n + 1) n (n + 1) / 8)`.
-    pub fn project_vector<'r>(
+    ///
+    /// # Errors
+    /// Those of `row`.
+    #[allow(clippy::type_complexity)] // two lists of columns, as the text says
+    pub fn project_vector<E>(
         &self,
         radius: f64,
-        u: impl Fn(usize) -> &'r [f64],
-        v: impl Fn(usize) -> &'r [f64],
-    ) -> (Vec<Vec<Complex64>>, Vec<Vec<Complex64>>) {
+        mut row: impl FnMut(usize, usize, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(Vec<Vec<Complex64>>, Vec<Vec<Complex64>>), E> {
         let (mut zeta, mut delta) = (self.zeros(0), self.zeros(0));
-        self.each(&[&u, &v], &mut |j, k, values| {
+        self.each(2, &mut row, &mut |j, k, values| {
             let m = self.orders[k];
             let Some(top) = self.top(m, 0) else { return };
             let Some((p, h)) = over_cosine(m, top, self.mu[j]) else {
@@ -147,8 +155,8 @@ impl Projection {
                 zeta[k][i] += im * v * p[i] + u * h[i];
                 delta[k][i] += im * u * p[i] - v * h[i];
             }
-        });
-        (zeta, delta)
+        })?;
+        Ok((zeta, delta))
     }
 
     fn zeros(&self, extra: usize) -> Vec<Vec<Complex64>> {
@@ -163,25 +171,24 @@ impl Projection {
     }
 
     /// Transforms the rows of one or two fields and hands on the Fourier coefficients, row by row.
-    fn each<'r>(&self, fields: &[&dyn Fn(usize) -> &'r [f64]], accumulate: &mut Accumulate<'_>) {
+    fn each<E>(
+        &self,
+        fields: usize,
+        row: &mut dyn FnMut(usize, usize, &mut [f64]) -> Result<(), E>,
+        accumulate: &mut Accumulate<'_>,
+    ) -> Result<(), E> {
         let mut input = self.fft.make_input_vec();
-        let mut output = vec![self.fft.make_output_vec(); fields.len()];
+        let mut output = vec![self.fft.make_output_vec(); fields];
         let mut scratch = self.fft.make_scratch_vec();
-        let mut values = vec![Complex64::ZERO; fields.len()];
+        let mut values = vec![Complex64::ZERO; fields];
         for j in 0..self.mu.len() {
-            for (row, spectrum) in fields.iter().zip(&mut output) {
-                input.copy_from_slice(row(j));
-                let done = self
-                    .fft
-                    .process_with_scratch(&mut input, spectrum, &mut scratch);
+            for (field, spectrum) in output.iter_mut().enumerate() {
+                row(field, j, &mut input)?;
+                let done = self.fft.process_with_scratch(&mut input, spectrum, &mut scratch);
                 debug_assert!(done.is_ok(), "all lengths come from the plan");
             }
-            for (k, &m) in self
-                .orders
-                .iter()
-                .enumerate()
-                .filter(|(_, m)| **m <= self.order)
-            {
+            let resolved = self.orders.iter().enumerate().filter(|(_, m)| **m <= self.order);
+            for (k, &m) in resolved {
                 let turn = Complex64::cis(-(m as f64) * self.lon0) / self.nlon as f64;
                 for (value, spectrum) in values.iter_mut().zip(&output) {
                     *value = spectrum[m] * turn;
@@ -189,6 +196,7 @@ impl Projection {
                 accumulate(j, k, &values);
             }
         }
+        Ok(())
     }
 }
 
