@@ -33,7 +33,7 @@ const SHAPES: [Shape; 4] = [
     |from, to| if from < to { 4 } else { 0 },
     |from, to| {
         if (from + to).is_multiple_of(3) {
-            600 + from
+            3000 + from
         } else {
             2
         }
@@ -311,6 +311,20 @@ fn a_partner_that_has_ended_is_not_waited_for() {
             elements: 2,
             ..
         }
+    ));
+}
+
+#[test]
+fn a_split_that_not_all_ranks_call_is_an_error() {
+    let error = failure(3, ThreadOptions::default(), |comm| {
+        if comm.rank() < 2 {
+            comm.split(0, 0)?;
+        }
+        Ok(())
+    });
+    assert!(matches!(
+        error,
+        TransportError::PartnerEnded { partner: 2, .. }
     ));
 }
 

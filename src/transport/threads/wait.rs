@@ -11,6 +11,9 @@ const SPINS: u32 = 100;
 /// Seconds of yielding before a wait sleeps.
 const YIELD_SECONDS: f64 = 1e-3;
 
+/// What a rank waits for while it splits a communicator; the partner is any other rank.
+const IN_SPLIT: &str = "for the ranks that split a communicator with";
+
 /// One wait: spin, yield, sleep.
 pub(super) struct Backoff {
     spins: u32,
@@ -90,20 +93,34 @@ impl Backoff {
 
     /// Waits a little for the other ranks of a split.
     pub(super) fn split(&mut self, comm: &ThreadTransport) -> Result<(), TransportError> {
-        if let Some(seconds) = self.pause(comm)? {
-            let limit = comm.world.options.watchdog_seconds;
-            if limit > 0.0 && seconds > limit {
-                return Err(TransportError::Timeout {
-                    rank: comm.job_rank(),
-                    partner: comm.job_rank(),
-                    tag: 0,
-                    waiting: "in a split for the others, as",
-                    elements: 0,
-                    seconds: limit,
-                });
-            }
-            comm.world.sleep(comm.job_rank(), || false);
+        let Some(seconds) = self.pause(comm)? else {
+            return Ok(());
+        };
+        let (rank, world) = (comm.job_rank(), &comm.world);
+        // A rank that takes part cannot end before all have asked.
+        let ended = comm.group.members.iter().find(|&&r| world.ended(r));
+        if let (Some(&partner), true) = (ended, self.partner_ended) {
+            return Err(TransportError::PartnerEnded {
+                rank,
+                partner,
+                tag: 0,
+                waiting: IN_SPLIT,
+                elements: 0,
+            });
         }
+        self.partner_ended = ended.is_some();
+        let limit = world.options.watchdog_seconds;
+        if limit > 0.0 && seconds > limit {
+            return Err(TransportError::Timeout {
+                rank,
+                partner: rank,
+                tag: 0,
+                waiting: IN_SPLIT,
+                elements: 0,
+                seconds: limit,
+            });
+        }
+        world.sleep(rank, || false);
         Ok(())
     }
 }
