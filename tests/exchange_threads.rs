@@ -498,20 +498,20 @@ fn buffers_and_communicators_of_another_plan_are_refused() {
 fn a_cancelled_send_is_never_read_again() {
     // The sender leaves its exchange by an error while the receiver may be copying, then writes
     // into the buffer at once: the receiver must see all of the old data or none.
-    const LEN: usize = 20_000;
+    const LEN: usize = 1_000_000;
     run(2, strict(), |comm| {
-        for round in 0..300_u32 {
+        for round in 0..40 {
             if comm.rank() == 0 {
                 let mut data = vec![1.0; LEN];
                 let left: Result<(), _> = comm.over(&data, &mut [], |scope| {
                     scope.isend(SendMode::Standard, 1, 0, 0..LEN)?;
-                    for _ in 0..(round % 30) * 100 {
-                        std::hint::spin_loop();
-                    }
+                    // Long enough for the receiver to begin, short enough to catch it at it.
+                    std::thread::sleep(std::time::Duration::from_micros(round * 20));
                     Err(TransportError::NoSuchRequest { rank: 0 })
                 });
                 assert!(left.is_err());
-                data.fill(2.0);
+                // From the end, ahead of a receiver that would still be copying.
+                data.iter_mut().rev().for_each(|x| *x = 2.0);
                 // In case the first was taken back.
                 comm.over(&data, &mut [], |scope| {
                     scope.send(SendMode::Buffered, 1, 0, 0..LEN)
