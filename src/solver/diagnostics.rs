@@ -55,6 +55,21 @@ pub struct Invariants {
     pub max_wind: f64,
 }
 
+impl Invariants {
+    /// Before anything was diagnosed.
+    pub(super) fn unknown() -> Self {
+        let nan = f64::NAN;
+        Self {
+            mass: nan,
+            energy: nan,
+            enstrophy: nan,
+            zeta: nan,
+            delta: nan,
+            max_wind: nan,
+        }
+    }
+}
+
 /// A state to compare with, and when.
 pub(super) struct Reference {
     loaded: Loaded,
@@ -155,7 +170,13 @@ impl<T: Transport> Model<T> {
         self.fields_to_grid(state)?;
         let now = self.invariants(state)?;
         let initial = *self.initial.get_or_insert(now);
-        let relative = |now: f64, then: f64| if then == 0.0 { now } else { (now - then) / then };
+        let relative = |now: f64, then: f64| {
+            if then == 0.0 {
+                now
+            } else {
+                (now - then) / then
+            }
+        };
         let (norms, case1) = match truth {
             Some(truth) => {
                 let (norms, case1) = self.norms(&truth)?;
@@ -189,11 +210,17 @@ impl<T: Transport> Model<T> {
             });
             return Ok(Some(values));
         }
-        let Some(reference) = self.reference.take() else { return Ok(None) };
-        let due = reference
-            .seconds
-            .map_or(last, |seconds| (seconds - self.seconds()).abs() < 0.5 * self.time.dt);
-        let result = if due { self.fields_to_grid(&reference.loaded.state) } else { Ok(()) };
+        let Some(reference) = self.reference.take() else {
+            return Ok(None);
+        };
+        let due = reference.seconds.map_or(last, |seconds| {
+            (seconds - self.seconds()).abs() < 0.5 * self.time.dt
+        });
+        let result = if due {
+            self.fields_to_grid(&reference.loaded.state)
+        } else {
+            Ok(())
+        };
         self.reference = Some(reference);
         result?;
         if !due {
@@ -209,14 +236,17 @@ impl<T: Transport> Model<T> {
     /// The invariants of the state whose fields are on the grid.
     fn invariants(&self, state: &State) -> Result<Invariants, SolverError> {
         let gravity = self.problem.planet.gravity;
-        let tilt = self.case.as_deref().map_or(0.0, |case| case.coriolis_tilt());
+        let tilt = self
+            .case
+            .as_deref()
+            .map_or(0.0, |case| case.coriolis_tilt());
         let omega2 = 2.0 * self.problem.planet.omega;
         let mut sums = [Dd::ZERO; 3];
         let mut max_wind = 0.0f64;
         self.each_point(&self.work.grid_from, |point| {
             let place = self.place(point);
-            let f = omega2
-                * (place.sin_lat * tilt.cos() - place.cos_lon * place.cos_lat * tilt.sin());
+            let f =
+                omega2 * (place.sin_lat * tilt.cos() - place.cos_lon * place.cos_lat * tilt.sin());
             let depth = (self.phibar + point.phi) / gravity;
             let ground = self.surface_grid[point.index] / gravity;
             let wind2 = point.u * point.u + point.v * point.v;
@@ -226,18 +256,33 @@ impl<T: Transport> Model<T> {
             // Half the weight: the weights of the sphere sum to 2.
             let weight = 0.5 * point.weight;
             for (sum, value) in
-                sums.iter_mut().zip([depth, energy, 0.5 * vorticity * vorticity / depth])
+                sums.iter_mut()
+                    .zip([depth, energy, 0.5 * vorticity * vorticity / depth])
             {
                 *sum = *sum + two_product(weight, value);
             }
-            max_wind = if wind2 > max_wind || wind2.is_nan() { wind2 } else { max_wind };
+            max_wind = if wind2 > max_wind || wind2.is_nan() {
+                wind2
+            } else {
+                max_wind
+            };
         });
         let mean = |field: &[Complex64]| {
             let root2 = std::f64::consts::SQRT_2;
-            let own = self.pencil.layout().iter().find(|(unit, _)| unit.m == 0 && unit.level == 0);
+            let own = self
+                .pencil
+                .layout()
+                .iter()
+                .find(|(unit, _)| unit.m == 0 && unit.level == 0);
             Dd::from(own.map_or(0.0, |(_, range)| field[range.start].re / root2))
         };
-        let all = [sums[0], sums[1], sums[2], mean(&state.zeta), mean(&state.delta)];
+        let all = [
+            sums[0],
+            sums[1],
+            sums[2],
+            mean(&state.zeta),
+            mean(&state.delta),
+        ];
         let all = sum_over_ranks(&self.world, &all)?;
         let max_wind = max_over_ranks(&self.world, &[max_wind])?[0].sqrt();
         Ok(Invariants {
@@ -253,10 +298,7 @@ impl<T: Transport> Model<T> {
     /// `l1 = I|x - t| / I|t|`, `l2 = sqrt(I(x - t)^2 / I(t^2))`, `linf = max|x - t| / max|t|` with
     /// I the mean over the sphere, of h and of the wind as a vector (Williamson et al. 1992,
     /// eqs. 82-87); in case 1 also its mean, variance and extremes.
-    fn norms(
-        &self,
-        truth: &[[f64; 3]],
-    ) -> Result<(Norms, Option<Advection>), SolverError> {
+    fn norms(&self, truth: &[[f64; 3]]) -> Result<(Norms, Option<Advection>), SolverError> {
         let gravity = self.problem.planet.gravity;
         let mut sums = [Dd::ZERO; 12];
         let mut largest = [f64::NEG_INFINITY; 8];
@@ -269,9 +311,18 @@ impl<T: Transport> Model<T> {
             let error = own - h;
             let (wind, wind_error) = (u.hypot(v), (point.u - u).hypot(point.v - v));
             let terms = [
-                error.abs(), h.abs(), error * error, h * h,
-                wind_error, wind, wind_error * wind_error, wind * wind,
-                own, h, own * own, 1.0,
+                error.abs(),
+                h.abs(),
+                error * error,
+                h * h,
+                wind_error,
+                wind,
+                wind_error * wind_error,
+                wind * wind,
+                own,
+                h,
+                own * own,
+                1.0,
             ];
             for (sum, term) in sums.iter_mut().zip(terms) {
                 *sum = *sum + two_product(0.5 * point.weight, term);
@@ -290,7 +341,10 @@ impl<T: Transport> Model<T> {
             l2: (sums[at + 2] / sums[at + 3]).sqrt(),
             linf: largest[max] / largest[max + 1],
         };
-        let norms = Norms { h: norm(0, 0), v: (!self.advection_only).then(|| norm(4, 2)) };
+        let norms = Norms {
+            h: norm(0, 0),
+            v: (!self.advection_only).then(|| norm(4, 2)),
+        };
         if !self.advection_only {
             return Ok((norms, None));
         }
@@ -318,7 +372,12 @@ impl<T: Transport> Model<T> {
         let truncation = self.problem.truncation;
         let radius2 = self.problem.planet.radius.powi(2);
         let mut sums = vec![Dd::ZERO; truncation.k_max() + 1];
-        for (unit, range) in self.pencil.layout().iter().filter(|(unit, _)| unit.level == 0) {
+        for (unit, range) in self
+            .pencil
+            .layout()
+            .iter()
+            .filter(|(unit, _)| unit.level == 0)
+        {
             let both = if unit.m == 0 { 1.0 } else { 2.0 };
             for (k, at) in range.take(truncation.degrees(unit.m)).enumerate() {
                 let n = unit.m + k;
@@ -386,14 +445,24 @@ fn cause<T: Transport>(model: &Model<T>, state: &State) -> Cause {
     let (problem, dt) = (&model.problem, model.time.dt);
     let k = problem.truncation.k_max() as f64;
     let per_speed = dt * (k * (k + 1.0)).sqrt() / problem.planet.radius;
-    let limit = if model.time.scheme == Scheme::Rk4 { 2.8 } else { 1.0 };
+    let limit = if model.time.scheme == Scheme::Rk4 {
+        2.8
+    } else {
+        1.0
+    };
     let gravity = model.phibar.max(0.0).sqrt() * per_speed;
     if model.time.scheme != Scheme::SemiImplicit && !model.advection_only && gravity > limit {
-        return Cause::TimeStep { courant: gravity, gravity: true };
+        return Cause::TimeStep {
+            courant: gravity,
+            gravity: true,
+        };
     }
     let advective = model.initial.map_or(0.0, |initial| initial.max_wind) * per_speed;
     if advective > limit {
-        return Cause::TimeStep { courant: advective, gravity: false };
+        return Cause::TimeStep {
+            courant: advective,
+            gravity: false,
+        };
     }
     if model.step < 10 {
         return Cause::Input;
@@ -410,8 +479,13 @@ fn cause<T: Transport>(model: &Model<T>, state: &State) -> Cause {
     }
     let share = tail / all;
     if share > 0.1 || !share.is_finite() {
-        Cause::Diffusion { share: if share.is_finite() { share } else { 1.0 } }
+        Cause::Diffusion {
+            share: if share.is_finite() { share } else { 1.0 },
+        }
     } else {
-        Cause::TimeStep { courant: advective, gravity: false }
+        Cause::TimeStep {
+            courant: advective,
+            gravity: false,
+        }
     }
 }

@@ -29,8 +29,12 @@ impl SpectralForcing {
     pub(super) fn new(layout: &SpectralLayout, forcing: &dyn Forcing, planet: &Planet) -> Self {
         let gauss = GaussNodes::new(NLAT);
         let latitudes = gauss.all_latitudes();
-        let weights: Vec<f64> =
-            gauss.weight.iter().chain(gauss.weight.iter().rev()).copied().collect();
+        let weights: Vec<f64> = gauss
+            .weight
+            .iter()
+            .chain(gauss.weight.iter().rev())
+            .copied()
+            .collect();
         let row = |j: usize, values: &mut [f64], pick: fn(&ForcingAt) -> f64| {
             let start = Point::new(latitudes[j], 0.0);
             for (i, value) in values.iter_mut().enumerate() {
@@ -41,9 +45,8 @@ impl SpectralForcing {
         };
         let waves: Vec<usize> = layout.waves().map(|(m, _)| m).collect();
         let truncation = *layout.truncation();
-        let projection =
-            Projection::new(truncation, &waves, &gauss.all_mu(), &weights, NLON, 0.0)
-                .with_limits(DEGREES, DEGREES);
+        let projection = Projection::new(truncation, &waves, &gauss.all_mu(), &weights, NLON, 0.0)
+            .with_limits(DEGREES, DEGREES);
         let Ok((zeta, delta)) = projection.project_vector(planet.radius, |field, j, values| {
             row(j, values, if field == 0 { |at| at.fu } else { |at| at.fv })
         });
@@ -60,7 +63,10 @@ impl SpectralForcing {
                 }
             }
         }
-        Self { at_start, rate: forcing.angular_speed() }
+        Self {
+            at_start,
+            rate: forcing.angular_speed(),
+        }
     }
 
     /// Adds the forcing at `seconds`.

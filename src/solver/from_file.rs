@@ -9,7 +9,9 @@ use super::state::State;
 use crate::exchange::collective::broadcast;
 use crate::pencil::SpectralLayout;
 use crate::problem::definition::{HeightFrom, StateFile};
-use crate::problem::input::{FileState, GridField, GridState, LatLonGrid, Wind, read_state, read_surface};
+use crate::problem::input::{
+    FileState, GridField, GridState, LatLonGrid, Wind, read_state, read_surface,
+};
 use crate::problem::planet::Planet;
 use crate::spectral::project::Projection;
 use crate::transport::{Transport, TransportError};
@@ -39,8 +41,12 @@ pub(super) fn surface<T: Transport>(
 }
 
 /// The state of a file becomes the model's: `phi` is `g h`, zero where the file has no height.
-pub(super) fn state<T: Transport>(model: &mut Model<T>, file: &StateFile) -> Result<(), SolverError> {
-    model.now = load(model, file)?.state;
+pub(super) fn state<T: Transport>(
+    model: &mut Model<T>,
+    file: &StateFile,
+) -> Result<(), SolverError> {
+    let loaded = load(model, file)?;
+    (model.now, model.file_time) = (loaded.state, loaded.time);
     Ok(())
 }
 
@@ -63,7 +69,13 @@ pub(super) fn load<T: Transport>(
         Some(FileState::Grid(state)) => Some(state),
         _ => None,
     };
-    on_grid(&model.world, model.pencil.layout(), planet, file.height, state)
+    on_grid(
+        &model.world,
+        model.pencil.layout(),
+        planet,
+        file.height,
+        state,
+    )
 }
 
 /// Runs `read` on rank 0; `None` elsewhere.
@@ -71,7 +83,11 @@ fn on_root<T: Transport, R, E: Into<SolverError>>(
     model: &Model<T>,
     read: impl FnOnce() -> Result<R, E>,
 ) -> Result<Option<R>, SolverError> {
-    if model.world.rank() == 0 { read().map(Some).map_err(Into::into) } else { Ok(None) }
+    if model.world.rank() == 0 {
+        read().map(Some).map_err(Into::into)
+    } else {
+        Ok(None)
+    }
 }
 
 /// STSWM's coefficients, one wavenumber at a time.
@@ -93,7 +109,8 @@ fn spectral<T: Transport>(
         let mut flat = vec![0.0; 3 * 2 * degrees];
         if let Some(file) = file {
             for (part, field) in
-                flat.chunks_exact_mut(2 * degrees).zip([&file.zeta, &file.delta, &file.phi])
+                flat.chunks_exact_mut(2 * degrees)
+                    .zip([&file.zeta, &file.delta, &file.phi])
             {
                 for (pair, c) in part.chunks_exact_mut(2).zip(file.at(field, &truncation, m)) {
                     pair.copy_from_slice(&[c.re, c.im]);
@@ -109,7 +126,10 @@ fn spectral<T: Transport>(
             }
         }
     }
-    Ok(Loaded { state, time: Some(time[0]) })
+    Ok(Loaded {
+        state,
+        time: Some(time[0]),
+    })
 }
 
 /// A state on a grid, projected from rows that rank 0 sends one by one.
@@ -148,8 +168,8 @@ fn on_grid<T: Transport>(
         }
     } else {
         let fields = [first, second];
-        let (zeta, delta) =
-            projection(layout, &grid).project_vector(planet.radius, |field, j, row| {
+        let (zeta, delta) = projection(layout, &grid)
+            .project_vector(planet.radius, |field, j, row| {
                 send_row(world, fields[field], j, row)
             })?;
         place(layout, &zeta, 1.0, &mut result.zeta);
@@ -159,13 +179,23 @@ fn on_grid<T: Transport>(
         let h = scalar(world, layout, &grid, h.as_ref())?;
         place(layout, &h, planet.gravity, &mut result.phi);
     }
-    Ok(Loaded { state: result, time: None })
+    Ok(Loaded {
+        state: result,
+        time: None,
+    })
 }
 
 fn projection(layout: &SpectralLayout, grid: &Rows) -> Projection {
     let waves: Vec<usize> = layout.waves().map(|(m, _)| m).collect();
-    Projection::new(*layout.truncation(), &waves, &grid.mu, &grid.weights, grid.nlon, grid.lon0)
-        .with_limits(grid.degree, grid.order)
+    Projection::new(
+        *layout.truncation(),
+        &waves,
+        &grid.mu,
+        &grid.weights,
+        grid.nlon,
+        grid.lon0,
+    )
+    .with_limits(grid.degree, grid.order)
 }
 
 fn scalar<T: Transport>(
@@ -219,10 +249,7 @@ struct Rows {
 }
 
 /// The grid that rank 0 read, on every rank.
-fn share_grid<T: Transport>(
-    world: &T,
-    grid: Option<LatLonGrid>,
-) -> Result<Rows, TransportError> {
+fn share_grid<T: Transport>(world: &T, grid: Option<LatLonGrid>) -> Result<Rows, TransportError> {
     let mut head = [0.0; 5];
     if let Some(grid) = &grid {
         head = [

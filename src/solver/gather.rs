@@ -19,7 +19,12 @@ use crate::transport::Transport;
 impl<T: Transport> Model<T> {
     /// Latitudes of the grid, degrees, north to south.
     pub fn latitudes(&self) -> Vec<f64> {
-        self.pencil.gauss().all_latitudes().iter().map(|lat| lat.to_degrees()).collect()
+        self.pencil
+            .gauss()
+            .all_latitudes()
+            .iter()
+            .map(|lat| lat.to_degrees())
+            .collect()
     }
 
     /// `h, u, v, zeta, delta` of every level on the whole grid, on rank 0 (`None` elsewhere).
@@ -40,14 +45,25 @@ impl<T: Transport> Model<T> {
         for level in 0..self.problem.levels {
             let secant = |group: usize, lane: usize| self.secant2[group][lane].sqrt();
             levels.push(vec![
-                self.gather_field(level, 1, |value, at, _| (value + phibar + surface[at]) / gravity)?,
-                self.gather_field(level, 2, |value, _, (group, lane)| value * secant(group, lane))?,
-                self.gather_field(level, 3, |value, _, (group, lane)| value * secant(group, lane))?,
+                self.gather_field(level, 1, |value, at, _| {
+                    (value + phibar + surface[at]) / gravity
+                })?,
+                self.gather_field(level, 2, |value, _, (group, lane)| {
+                    value * secant(group, lane)
+                })?,
+                self.gather_field(level, 3, |value, _, (group, lane)| {
+                    value * secant(group, lane)
+                })?,
                 self.gather_field(level, 0, |value, _, _| value)?,
             ]);
         }
         self.pencil.inverse(
-            [&self.now.delta, &self.now.delta, &self.now.delta, &self.now.delta],
+            [
+                &self.now.delta,
+                &self.now.delta,
+                &self.now.delta,
+                &self.now.delta,
+            ],
             &mut self.work.grid_from,
             &mut self.phases,
         )?;
@@ -62,7 +78,13 @@ impl<T: Transport> Model<T> {
             let v = fields.pop()??;
             let u = fields.pop()??;
             let h = fields.pop()??;
-            Some(LevelFields { h, u, v, zeta, delta })
+            Some(LevelFields {
+                h,
+                u,
+                v,
+                zeta,
+                delta,
+            })
         };
         Ok(levels.into_iter().map(whole).collect())
     }
@@ -85,19 +107,24 @@ impl<T: Transport> Model<T> {
     ) -> Result<Option<Array2<f64>>, SolverError> {
         let shape = &self.shape;
         let length = shape.longitudes.len() * POINT;
-        let mut block =
-            Vec::with_capacity(2 * shape.pairs.len() * shape.longitudes.len());
+        let mut block = Vec::with_capacity(2 * shape.pairs.len() * shape.longitudes.len());
         for own in 0..shape.pairs.len() {
             let (group, lane) = (own / LANES, own % LANES);
             let row = ((level * shape.groups + group) * INVERSE_FIELDS + field) * length;
             for side in 0..2 {
                 for i in 0..shape.longitudes.len() {
                     let at = i * POINT + side * LANES + lane;
-                    block.push(value(self.work.grid_from[row + at], group * length + at, (group, lane)));
+                    block.push(value(
+                        self.work.grid_from[row + at],
+                        group * length + at,
+                        (group, lane),
+                    ));
                 }
             }
         }
-        let Some(blocks) = gather(&self.world, 0, &block)? else { return Ok(None) };
+        let Some(blocks) = gather(&self.world, 0, &block)? else {
+            return Ok(None);
+        };
         let (nlat, nlon) = (self.problem.nlat, self.problem.nlon);
         let distribution = self.pencil.distribution();
         let mut whole = Array2::zeros((nlat, nlon));
@@ -125,7 +152,13 @@ impl<T: Transport> Model<T> {
     pub fn at_points(&mut self, points: &[(f64, f64)]) -> Result<Vec<PointRecord>, SolverError> {
         let layout = self.pencil.layout();
         let work = &mut self.work;
-        self.operators.wind(layout, &self.now.zeta, &self.now.delta, &mut work.u, &mut work.v);
+        self.operators.wind(
+            layout,
+            &self.now.zeta,
+            &self.now.delta,
+            &mut work.u,
+            &mut work.v,
+        );
         let mut sums = Vec::with_capacity(points.len() * 6);
         for &(lat, lon) in points {
             let mu = Dd::from(lat.to_radians().sin());
@@ -153,20 +186,23 @@ impl<T: Transport> Model<T> {
         }
         let sums = sum_over_ranks(&self.world, &sums)?;
         let day = self.seconds() / DAY;
-        let records = points.iter().zip(sums.chunks_exact(6)).map(|(&(lat, lon), sum)| {
-            // The wind is U over the cosine; at a pole itself it has no direction.
-            let secant = 1.0 / lat.to_radians().cos();
-            PointRecord {
-                day,
-                lat,
-                lon,
-                h: (self.phibar + sum[0] + sum[1]) / self.problem.planet.gravity,
-                u: sum[2] * secant,
-                v: sum[3] * secant,
-                zeta: sum[4],
-                delta: sum[5],
-            }
-        });
+        let records = points
+            .iter()
+            .zip(sums.chunks_exact(6))
+            .map(|(&(lat, lon), sum)| {
+                // The wind is U over the cosine; at a pole itself it has no direction.
+                let secant = 1.0 / lat.to_radians().cos();
+                PointRecord {
+                    day,
+                    lat,
+                    lon,
+                    h: (self.phibar + sum[0] + sum[1]) / self.problem.planet.gravity,
+                    u: sum[2] * secant,
+                    v: sum[3] * secant,
+                    zeta: sum[4],
+                    delta: sum[5],
+                }
+            });
         Ok(records.collect())
     }
 }

@@ -13,6 +13,7 @@
 //! Time history is kept in spectral space: a step takes 4 transforms to the grid and 5 back.
 
 mod blowup;
+mod check;
 pub mod checkpoint;
 pub mod checksum;
 mod damping;

@@ -2,6 +2,7 @@
 
 use num_complex::Complex64;
 
+use super::diagnostics::Reference;
 use super::from_file;
 use super::model::{Model, SolverError};
 use super::sums::{max_over_ranks, sum_over_ranks};
@@ -9,13 +10,16 @@ use crate::dd::Dd;
 use crate::grid::gauss::{GaussNodes, cos2};
 use crate::pencil::{FORWARD_FIELDS, GridShape, SpectralLayout};
 use crate::problem::cases::{Case, Point};
-use crate::problem::definition::{HeightFrom, Mountain, Problem};
+use crate::problem::definition::{
+    CaseName, HeightFrom, Mountain, Problem, ReferenceFile, StateFile,
+};
+use crate::problem::input::LAST_TIME;
 use crate::transform::{LANES, Lane, POINT};
 use crate::transport::Transport;
 
 /// A run stops when the wind passes this many times its initial maximum plus [`WIND_MARGIN`].
-const WIND_GROWTH: f64 = 5.0;
-const WIND_MARGIN: f64 = 300.0;
+pub(super) const WIND_GROWTH: f64 = 5.0;
+pub(super) const WIND_MARGIN: f64 = 300.0;
 
 /// Spectral coefficients of `f = 2 Omega (- cos(lon) cos(lat) sin(alpha) + sin(lat) cos(alpha))`
 /// that this rank has: `c_10 = 2 Omega cos(alpha) sqrt(2/3)`, `c_11 = - Omega sin(alpha)
@@ -96,13 +100,42 @@ impl<T: Transport> Model<T> {
             )));
         }
         self.max_wind = wind;
+        self.load_reference()?;
         self.wind_bound = WIND_GROWTH * wind + WIND_MARGIN;
+        Ok(())
+    }
+
+    /// The state of `problem.reference`; in williamson-7, without it, the last of its own file.
+    fn load_reference(&mut self) -> Result<(), SolverError> {
+        let problem = &self.problem;
+        let own = (problem.case == CaseName::Williamson7)
+            .then(|| problem.file.clone())
+            .flatten();
+        let named = problem.reference.clone().or_else(|| {
+            own.map(|file| ReferenceFile {
+                path: file.path,
+                time_index: None,
+            })
+        });
+        let (Some(reference), names) = (named, problem.file.clone()) else {
+            return Ok(());
+        };
+        let file = StateFile {
+            path: reference.path,
+            time_index: reference.time_index.unwrap_or(LAST_TIME),
+            height: HeightFrom::Given,
+            names: names.map(|file| file.names).unwrap_or_default(),
+        };
+        let loaded = from_file::load(self, &file)?;
+        self.reference = Some(Reference::new(loaded, self.file_time));
         Ok(())
     }
 
     /// Samples the case's surface on the grid and projects it, as STSWM does.
     fn surface_from_case(&mut self) -> Result<(), SolverError> {
-        let Some(case) = self.case.take() else { return Ok(()) };
+        let Some(case) = self.case.take() else {
+            return Ok(());
+        };
         let gravity = self.problem.planet.gravity;
         self.sample(|point, values, _| values[0] = gravity * case.surface(point));
         self.case = Some(case);
@@ -117,7 +150,9 @@ impl<T: Transport> Model<T> {
 
     /// Samples the case's wind and height on the grid and projects them.
     fn state_from_case(&mut self) -> Result<(), SolverError> {
-        let Some(case) = self.case.take() else { return Ok(()) };
+        let Some(case) = self.case.take() else {
+            return Ok(());
+        };
         let gravity = self.problem.planet.gravity;
         self.sample(|point, values, secant2| {
             let state = case.state(point, 0.0);
@@ -135,10 +170,11 @@ impl<T: Transport> Model<T> {
                 self.now.phi[at] = height[at] - self.surface_geopotential[at];
             }
             let now = &mut self.now;
-            self.operators.divergence_and_curl(unit.m, range, u, v, |k, div, curl| {
-                now.zeta[from + k] = curl;
-                now.delta[from + k] = div;
-            });
+            self.operators
+                .divergence_and_curl(unit.m, range, u, v, |k, div, curl| {
+                    now.zeta[from + k] = curl;
+                    now.delta[from + k] = div;
+                });
         }
         Ok(())
     }
@@ -160,7 +196,11 @@ impl<T: Transport> Model<T> {
                 for (i, longitude) in shape.longitudes.clone().enumerate() {
                     let lon = 2.0 * std::f64::consts::PI * longitude as f64 / nlon as f64;
                     let mut fields = [0.0; FORWARD_FIELDS];
-                    values(&row.at_longitude(lon), &mut fields, self.secant2[own / LANES][own % LANES]);
+                    values(
+                        &row.at_longitude(lon),
+                        &mut fields,
+                        self.secant2[own / LANES][own % LANES],
+                    );
                     for (field, value) in fields.into_iter().enumerate() {
                         let line = (own / LANES * FORWARD_FIELDS + field) * length;
                         grid[line + i * POINT + side * LANES + own % LANES] = value;
@@ -170,14 +210,17 @@ impl<T: Transport> Model<T> {
         }
         if per_level > 0 {
             let (first, others) = grid.split_at_mut(per_level);
-            others.chunks_exact_mut(per_level).for_each(|level| level.copy_from_slice(first));
+            others
+                .chunks_exact_mut(per_level)
+                .for_each(|level| level.copy_from_slice(first));
         }
     }
 
     /// Transforms the sampled grid into the flux arrays.
     fn analyse(&mut self) -> Result<(), SolverError> {
         let flux = self.work.flux.each_mut().map(|flux| flux.as_mut_slice());
-        self.pencil.forward(&self.work.grid_to, flux, &mut self.phases)?;
+        self.pencil
+            .forward(&self.work.grid_to, flux, &mut self.phases)?;
         Ok(())
     }
 
@@ -197,8 +240,11 @@ impl<T: Transport> Model<T> {
         self.now = now;
         result?;
         for (at, &l) in self.operators.laplacian.iter().enumerate() {
-            self.now.phi[at] =
-                if l > 0.0 { -tendency.delta[at] / l } else { Complex64::default() };
+            self.now.phi[at] = if l > 0.0 {
+                -tendency.delta[at] / l
+            } else {
+                Complex64::default()
+            };
         }
         for (_, range) in self.pencil.layout().iter() {
             self.now.phi[range.end - 1] = Complex64::default();

@@ -106,17 +106,21 @@ impl Projection {
         mut row: impl FnMut(usize, &mut [f64]) -> Result<(), E>,
     ) -> Result<Vec<Vec<Complex64>>, E> {
         let mut out = self.zeros(extra);
-        self.each(1, &mut |_, j, values| row(j, values), &mut |j, k, values| {
-            let m = self.orders[k];
-            let Some(top) = self.top(m, extra) else {
-                return;
-            };
-            let p = column(m, top, Dd::from(self.mu[j]));
-            let value = values[0] * self.weights[j];
-            for (c, p) in out[k].iter_mut().zip(&p) {
-                *c += value * *p;
-            }
-        })?;
+        self.each(
+            1,
+            &mut |_, j, values| row(j, values),
+            &mut |j, k, values| {
+                let m = self.orders[k];
+                let Some(top) = self.top(m, extra) else {
+                    return;
+                };
+                let p = column(m, top, Dd::from(self.mu[j]));
+                let value = values[0] * self.weights[j];
+                for (c, p) in out[k].iter_mut().zip(&p) {
+                    *c += value * *p;
+                }
+            },
+        )?;
         Ok(out)
     }
 
@@ -184,10 +188,16 @@ impl Projection {
         for j in 0..self.mu.len() {
             for (field, spectrum) in output.iter_mut().enumerate() {
                 row(field, j, &mut input)?;
-                let done = self.fft.process_with_scratch(&mut input, spectrum, &mut scratch);
+                let done = self
+                    .fft
+                    .process_with_scratch(&mut input, spectrum, &mut scratch);
                 debug_assert!(done.is_ok(), "all lengths come from the plan");
             }
-            let resolved = self.orders.iter().enumerate().filter(|(_, m)| **m <= self.order);
+            let resolved = self
+                .orders
+                .iter()
+                .enumerate()
+                .filter(|(_, m)| **m <= self.order);
             for (k, &m) in resolved {
                 let turn = Complex64::cis(-(m as f64) * self.lon0) / self.nlon as f64;
                 for (value, spectrum) in values.iter_mut().zip(&output) {
@@ -234,4 +244,3 @@ fn over_cosine(m: usize, top: usize, mu: f64) -> Option<(Vec<f64>, Vec<f64>)> {
     let p = p[..=top - m].iter().map(|p| p / cosine).collect();
     Some((p, h))
 }
-
