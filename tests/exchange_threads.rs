@@ -33,7 +33,7 @@ const SHAPES: [Shape; 4] = [
     |from, to| if from < to { 4 } else { 0 },
     |from, to| {
         if (from + to).is_multiple_of(3) {
-            600 + from
+            3000 + from
         } else {
             2
         }
@@ -144,14 +144,11 @@ fn handshake_overlap_and_windows_move_every_block() {
     });
 }
 
-fn failure<T: std::fmt::Debug>(
+fn failure<T: std::fmt::Debug + Send>(
     ranks: usize,
     options: ThreadOptions,
     body: impl Fn(&ThreadTransport) -> Result<T, TransportError> + Sync,
-) -> TransportError
-where
-    T: Send,
-{
+) -> TransportError {
     match run(ranks, options, |comm| body(&comm)) {
         Err(RankFailure::Error { error, .. }) => error,
         other => panic!("{other:?}"),
@@ -318,11 +315,21 @@ fn a_partner_that_has_ended_is_not_waited_for() {
 }
 
 #[test]
+fn a_split_that_not_all_ranks_call_is_an_error() {
+    let error = failure(3, ThreadOptions::default(), |comm| {
+        if comm.rank() < 2 {
+            comm.split(0, 0)?;
+        }
+        Ok(())
+    });
+    assert!(matches!(
+        error,
+        TransportError::PartnerEnded { partner: 2, .. }
+    ));
+}
+
+#[test]
 fn misuse_is_an_error() {
-    let outer = |body: fn(&mut dyn FnMut() -> Result<(), TransportError>)| {
-        let _ = body;
-    };
-    let _ = outer;
     failure(1, strict(), |comm| {
         comm.over(&[], &mut [], |scope| {
             scope.send(SendMode::Standard, 1, 0, 0..0)
@@ -439,4 +446,88 @@ fn collectives_for_every_number_of_ranks() {
         })
         .unwrap();
     }
+}
+
+#[test]
+fn a_message_shorter_than_the_plan_is_an_error() {
+    // The two ranks' plans do not agree.
+    let error = failure(2, strict(), |comm| {
+        let rank = comm.rank();
+        let counts = if rank == 0 { [0, 3] } else { [4, 0] };
+        let choice = ExchangeChoice::default();
+        let mut plan = Transpose::new(rank, 2, &counts, &counts, &choice).unwrap();
+        let (send, mut recv) = (vec![1.0; 4 - (1 - rank)], vec![0.0; 4 - (1 - rank)]);
+        plan.execute(comm, &send, &mut recv, &mut Movement::default())
+    });
+    let expected = TransportError::Short {
+        rank: 1,
+        from: 0,
+        tag: 1,
+        message: 3,
+        expected: 4,
+    };
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn buffers_and_communicators_of_another_plan_are_refused() {
+    let error = failure(2, strict(), |comm| {
+        let choice = ExchangeChoice::default();
+        let mut plan = Transpose::new(comm.rank(), 2, &[1, 1], &[1, 1], &choice).unwrap();
+        let mut movement = Movement::default();
+        let alone = comm.split(comm.rank(), 0)?;
+        let refused = plan.execute(&alone, &[0.0; 2], &mut [0.0; 2], &mut movement);
+        assert!(matches!(
+            refused,
+            Err(TransportError::WrongCommunicator { .. })
+        ));
+        plan.execute(comm, &[0.0; 2], &mut [0.0; 3], &mut movement)
+    });
+    assert!(matches!(
+        error,
+        TransportError::BufferLength {
+            buffer: "receive",
+            expected: 2,
+            found: 3,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_cancelled_send_is_never_read_again() {
+    // The sender leaves its exchange by an error while the receiver may be copying, then writes
+    // into the buffer at once: the receiver must see all of the old data or none.
+    const LEN: usize = 1_000_000;
+    run(2, strict(), |comm| {
+        for round in 0..40 {
+            if comm.rank() == 0 {
+                let mut data = vec![1.0; LEN];
+                let left: Result<(), _> = comm.over(&data, &mut [], |scope| {
+                    scope.isend(SendMode::Standard, 1, 0, 0..LEN)?;
+                    // Long enough for the receiver to begin, short enough to catch it at it.
+                    std::thread::sleep(std::time::Duration::from_micros(round * 20));
+                    Err(TransportError::NoSuchRequest { rank: 0 })
+                });
+                assert!(left.is_err());
+                // From the end, ahead of a receiver that would still be copying.
+                data.iter_mut().rev().for_each(|x| *x = 2.0);
+                // In case the first was taken back.
+                comm.over(&data, &mut [], |scope| {
+                    scope.send(SendMode::Buffered, 1, 0, 0..LEN)
+                })?;
+            } else {
+                let mut into = vec![0.0; LEN];
+                comm.over(&[], &mut into, |scope| scope.recv(0, 0, 0..LEN))?;
+                assert!(into.iter().all(|&x| x == into[0]) && into[0] > 0.0);
+                if into[0] == 1.0 {
+                    comm.over(&[], &mut into, |scope| scope.recv(0, 0, 0..LEN))?;
+                    assert!(into.iter().all(|&x| x == 2.0));
+                }
+            }
+            collective::barrier(&comm)?;
+        }
+        Ok::<_, TransportError>(())
+    })
+    .unwrap();
 }

@@ -1,11 +1,55 @@
 //! The command line: one file per subcommand.
 
+pub mod cli;
 pub mod init;
+pub mod launch;
 pub mod list;
+pub mod run;
+pub mod session;
 
+use std::io::Write;
 use std::process::ExitCode;
 
-/// Runs the program.
+use clap::Parser;
+
+use crate::error::{Error, Result};
+use cli::{Cli, Command};
+
+/// Runs the program and turns its error into one message and an exit code.
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    // A panic in a rank is reported as a failure of that rank, not as a backtrace.
+    std::panic::set_hook(Box::new(|_| {}));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    match dispatch(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "pstswm: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<()> {
+    launch::check(cli.transport.as_deref())?;
+    match cli.command {
+        Command::Run(options) => run::run(&options),
+        Command::Init { case } => print(&init::namelist(&case)?),
+        Command::List => print(&list::text()),
+    }
+}
+
+/// Results go to stdout; a closed pipe (`| head`) is the reader's choice, not an error.
+pub(crate) fn print(text: &str) -> Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Failed(
+            format!("cannot write to standard output: {error}"),
+        )),
+        _ => Ok(()),
+    }
 }

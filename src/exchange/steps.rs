@@ -1,6 +1,6 @@
 //! Who meets whom in which step of a transpose; pure arithmetic.
 
-use crate::swap::schedule::{Kind, Role};
+use crate::swap::step::{Kind, Role};
 
 /// The partners of one rank in one step; none where it pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,10 @@ use super::collective;
 use super::steps;
 use crate::swap::call::Leg;
 use crate::swap::error::PlanError;
+use crate::swap::method::Method;
 use crate::swap::run::{Requests, execute};
-use crate::swap::schedule::{Method, Schedule, Step};
+use crate::swap::schedule::Schedule;
+use crate::swap::step::Step;
 use crate::transport::{COLLECTIVE_TAGS, Tag, Transport, TransportError};
 
 /// What transposes cost one rank; accumulates.
@@ -209,7 +211,7 @@ impl fmt::Display for Transpose {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "rank {} of {}: {} {}/{}, {} messages of {} bytes in all",
+            "rank {} of {}: {} {}/{}, messages: {}, bytes: {}",
             self.rank,
             self.size,
             self.choice.transpose.name(),
@@ -233,4 +235,160 @@ fn starts(counts: &[usize]) -> Vec<usize> {
         Some(start)
     };
     counts.iter().scan(0, start).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::swap::call::Call;
+    use crate::swap::order::Order;
+    use crate::swap::protocol::Protocol;
+    use crate::transport::SendMode;
+    use std::collections::BTreeMap;
+
+    fn block(from: usize, to: usize) -> usize {
+        (from * to + from + 2 * to) % 4
+    }
+
+    /// The plans of all ranks.
+    fn plans(size: usize, choice: &ExchangeChoice) -> Vec<Transpose> {
+        let plan = |rank| {
+            let send: Vec<_> = (0..size).map(|to| block(rank, to)).collect();
+            let recv: Vec<_> = (0..size).map(|from| block(from, rank)).collect();
+            Transpose::new(rank, size, &send, &recv, choice).unwrap()
+        };
+        (0..size).map(plan).collect()
+    }
+
+    fn choices() -> Vec<ExchangeChoice> {
+        let mut all = Vec::new();
+        for transpose in TransposeAlgorithm::ALL {
+            for order in Order::ALL {
+                for protocol in Protocol::all().filter(|p| p.legal_with(order)) {
+                    for variant in 0..8 {
+                        all.push(ExchangeChoice {
+                            transpose,
+                            order,
+                            protocol,
+                            handshake: variant % 2 == 1,
+                            overlap: variant >= 2,
+                            max_requests: [0, 0, 1, 6][variant / 2],
+                            barrier: false,
+                        });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Messages and signals by (from, to, tag), with the length of the message.
+    type Ends = BTreeMap<(usize, usize, Tag, bool), Vec<usize>>;
+
+    #[test]
+    fn what_one_rank_sends_another_receives() {
+        for choice in choices() {
+            for size in [1, 2, 3, 6, 8] {
+                let (mut sent, mut received) = (Ends::new(), Ends::new());
+                for plan in plans(size, &choice) {
+                    let me = plan.rank;
+                    let mut out = |leg: &Leg| {
+                        let key = (me, leg.peer, leg.tag, true);
+                        sent.entry(key).or_default().push(leg.len);
+                    };
+                    let mut into = |leg: &Leg| {
+                        let key = (leg.peer, me, leg.tag, true);
+                        received.entry(key).or_default().push(leg.len);
+                    };
+                    for call in &plan.schedule.calls {
+                        match call {
+                            Call::Send { leg, .. } | Call::PostSend { leg, .. } => out(leg),
+                            Call::PostReceive { leg, .. } | Call::Receive { leg } => into(leg),
+                            Call::SendReceive { send, recv } => {
+                                out(send);
+                                into(recv);
+                            }
+                            _ => {}
+                        }
+                    }
+                    for call in &plan.schedule.calls {
+                        match *call {
+                            Call::Signal { to, tag } => {
+                                sent.entry((me, to, tag, false)).or_default().push(0);
+                            }
+                            Call::AwaitSignal { from, tag } => {
+                                received.entry((from, me, tag, false)).or_default().push(0);
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                assert_eq!(sent, received, "{choice:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_ready_send_follows_a_signal_or_an_answer() {
+        for choice in choices() {
+            for plan in plans(7, &choice) {
+                let mut told = Vec::new();
+                for call in &plan.schedule.calls {
+                    match *call {
+                        Call::AwaitSignal { from, tag } => told.push((from, tag)),
+                        Call::WaitReceive { leg, .. }
+                            if choice.order == Order::Ordered
+                                && choice.transpose == TransposeAlgorithm::Swap =>
+                        {
+                            told.push((leg.peer, leg.tag));
+                        }
+                        Call::Send { mode, leg } | Call::PostSend { mode, leg, .. }
+                            if mode == SendMode::Ready =>
+                        {
+                            assert!(told.contains(&(leg.peer, leg.tag)), "{plan}");
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn requests_are_waited_for_and_stay_below_the_cap() {
+        for choice in choices() {
+            for plan in plans(7, &choice) {
+                let (mut open, mut most) = (0_usize, 0);
+                for call in &plan.schedule.calls {
+                    match call {
+                        Call::PostReceive { .. } | Call::PostSend { .. } => open += 1,
+                        Call::WaitReceive { .. } | Call::WaitSend { .. } => open -= 1,
+                        _ => {}
+                    }
+                    most = most.max(open);
+                }
+                assert_eq!(open, 0, "{plan}");
+                let alone = 2;
+                match (choice.overlap, choice.max_requests) {
+                    (true, 0) => {}
+                    (false, _) => assert!(most <= alone, "{plan}"),
+                    (true, cap) => assert!(most <= cap.max(alone), "{most} open: {plan}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_plan_prints_what_it_does() {
+        let counts = [2, 3, 0];
+        let plan = Transpose::new(1, 3, &counts, &[2, 3, 1], &ExchangeChoice::default()).unwrap();
+        let text = "rank 1 of 3: swap ordered/nonblocking-recv, messages: 1, bytes: 16\n\
+                    copy         2..5 to 2..5\n\
+                    irecv        from 0 tag 1 0..2\n\
+                    wait recv    from 0 tag 1 0..2\n\
+                    send         to 0 tag 1 0..2\n\
+                    irecv        from 2 tag 3 5..6\n\
+                    wait recv    from 2 tag 3 5..6\n";
+        assert_eq!(plan.to_string(), text);
+    }
 }

@@ -63,7 +63,11 @@ impl fmt::Display for BlowUp {
                 out,
                 "likely cause: time.dt, since the Courant number of {} is {courant:.2}; reduce dt{}",
                 if gravity { "gravity waves" } else { "the wind" },
-                if gravity { " or use scheme = \"semi-implicit\"" } else { "" }
+                if gravity {
+                    " or use scheme = \"semi-implicit\""
+                } else {
+                    ""
+                }
             ),
             Cause::Diffusion { share } => write!(
                 out,

@@ -19,7 +19,12 @@ pub(super) struct Damping {
 }
 
 impl Damping {
-    pub(super) fn new(layout: &SpectralLayout, laplacian: &[f64], radius: f64, time: &TimeStepping) -> Self {
+    pub(super) fn new(
+        layout: &SpectralLayout,
+        laplacian: &[f64],
+        radius: f64,
+        time: &TimeStepping,
+    ) -> Self {
         let half = (time.diffusion_order / 2) as i32;
         let rotation = (2.0 / (radius * radius)).powi(half);
         let mut result = Self {
@@ -33,7 +38,11 @@ impl Damping {
                     let power = laplacian[at].powi(half);
                     let viscous = time.laplacian * laplacian[at];
                     // Degree 1 is solid-body rotation: spared exactly, not to rounding.
-                    let spared = if unit.m + k == 1 { 0.0 } else { power - rotation };
+                    let spared = if unit.m + k == 1 {
+                        0.0
+                    } else {
+                        power - rotation
+                    };
                     result.wind[at] = time.diffusion * spared + viscous;
                     result.surface[at] = time.diffusion * power + viscous;
                 }

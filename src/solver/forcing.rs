@@ -1,17 +1,21 @@
 //! Forcing that turns rigidly about the planet's axis (Williamson case 4).
 
+use std::convert::Infallible;
+
 use num_complex::Complex64;
 
 use super::state::State;
 use crate::grid::gauss::GaussNodes;
 use crate::pencil::SpectralLayout;
-use crate::problem::cases::{Forcing, Point};
+use crate::problem::cases::{Forcing, ForcingAt, Point};
 use crate::problem::planet::Planet;
 use crate::spectral::project::Projection;
 
-/// Latitudes of the grid on which the forcing is projected, at least: the pattern is smooth to
-/// rounding at T85, so that its coefficients carry no aliasing whatever the run's truncation.
-const LEAST_LATITUDES: usize = 256;
+/// The grid on which the forcing is projected, and its degrees: the pattern is smooth to rounding
+/// at T85, so its coefficients carry no aliasing, and those beyond are zero.
+const NLAT: usize = 256;
+const NLON: usize = 512;
+const DEGREES: usize = 170;
 
 /// Spectral forcing at t = 0; each coefficient turns by `exp(- i m rate t)`.
 #[derive(Clone, Debug)]
@@ -21,39 +25,32 @@ pub(super) struct SpectralForcing {
 }
 
 impl SpectralForcing {
-    /// Projects `forcing` for the wavenumbers of this rank. Every rank goes through the rows of
-    /// the whole globe, one at a time.
-    pub(super) fn new(layout: &SpectralLayout, forcing: &dyn Forcing, planet: &Planet, nlat: usize) -> Self {
-        let nlat = nlat.max(LEAST_LATITUDES);
-        let nlon = 2 * nlat;
-        let gauss = GaussNodes::new(nlat);
+    /// Projects `forcing` for the wavenumbers of this rank.
+    pub(super) fn new(layout: &SpectralLayout, forcing: &dyn Forcing, planet: &Planet) -> Self {
+        let gauss = GaussNodes::new(NLAT);
         let latitudes = gauss.all_latitudes();
-        let weights: Vec<f64> =
-            gauss.weight.iter().chain(gauss.weight.iter().rev()).copied().collect();
-        let rows: [Vec<Vec<f64>>; 3] = {
-            let mut rows = [const { Vec::new() }; 3];
-            for &lat in &latitudes {
-                let start = Point::new(lat, 0.0);
-                let mut row = [const { Vec::new() }; 3];
-                for i in 0..nlon {
-                    let lon = 2.0 * std::f64::consts::PI * i as f64 / nlon as f64;
-                    let at = forcing.at(&start.at_longitude(lon));
-                    row[0].push(at.fu);
-                    row[1].push(at.fv);
-                    row[2].push(at.fh * planet.gravity);
-                }
-                for (rows, row) in rows.iter_mut().zip(row) {
-                    rows.push(row);
-                }
+        let weights: Vec<f64> = gauss
+            .weight
+            .iter()
+            .chain(gauss.weight.iter().rev())
+            .copied()
+            .collect();
+        let row = |j: usize, values: &mut [f64], pick: fn(&ForcingAt) -> f64| {
+            let start = Point::new(latitudes[j], 0.0);
+            for (i, value) in values.iter_mut().enumerate() {
+                let lon = 2.0 * std::f64::consts::PI * i as f64 / NLON as f64;
+                *value = pick(&forcing.at(&start.at_longitude(lon)));
             }
-            rows
+            Ok::<(), Infallible>(())
         };
         let waves: Vec<usize> = layout.waves().map(|(m, _)| m).collect();
-        let projection =
-            Projection::new(*layout.truncation(), &waves, &gauss.all_mu(), &weights, nlon, 0.0);
-        let (zeta, delta) =
-            projection.project_vector(planet.radius, |j| &rows[0][j], |j| &rows[1][j]);
-        let phi = projection.project_scalar(0, |j| &rows[2][j]);
+        let truncation = *layout.truncation();
+        let projection = Projection::new(truncation, &waves, &gauss.all_mu(), &weights, NLON, 0.0)
+            .with_limits(DEGREES, DEGREES);
+        let Ok((zeta, delta)) = projection.project_vector(planet.radius, |field, j, values| {
+            row(j, values, if field == 0 { |at| at.fu } else { |at| at.fv })
+        });
+        let Ok(height) = projection.project_scalar(0, |j, values| row(j, values, |at| at.fh));
         let mut at_start = State::zeros(layout.len());
         for (wave, (_, units)) in layout.waves().enumerate() {
             for unit in units {
@@ -61,10 +58,15 @@ impl SpectralForcing {
                 let inside = range.start..range.end - 1;
                 at_start.zeta[inside.clone()].copy_from_slice(&zeta[wave]);
                 at_start.delta[inside.clone()].copy_from_slice(&delta[wave]);
-                at_start.phi[inside].copy_from_slice(&phi[wave]);
+                for (phi, h) in at_start.phi[inside].iter_mut().zip(&height[wave]) {
+                    *phi = h * planet.gravity;
+                }
             }
         }
-        Self { at_start, rate: forcing.angular_speed() }
+        Self {
+            at_start,
+            rate: forcing.angular_speed(),
+        }
     }
 
     /// Adds the forcing at `seconds`.

@@ -81,8 +81,7 @@ impl<T: Transport> Model<T> {
         for (at, &l) in self.operators.laplacian.iter().enumerate() {
             next.zeta[at] = old.zeta[at] + tendency.zeta[at] * d;
             next.delta[at] = old.delta[at] + tendency.delta[at] * d + now.phi[at] * (gravity * l);
-            next.phi[at] =
-                old.phi[at] + tendency.phi[at] * d - now.delta[at] * (d * self.phibar);
+            next.phi[at] = old.phi[at] + tendency.phi[at] * d - now.delta[at] * (d * self.phibar);
         }
     }
 
@@ -108,7 +107,11 @@ impl<T: Transport> Model<T> {
     fn filter(&mut self) {
         let (c, alpha) = (self.time.asselin, self.time.williams);
         let Self { old, now, next, .. } = self;
-        let levels = old.fields().into_iter().zip(now.fields_mut()).zip(next.fields_mut());
+        let levels = old
+            .fields()
+            .into_iter()
+            .zip(now.fields_mut())
+            .zip(next.fields_mut());
         for ((old, now), next) in levels {
             for ((old, now), next) in old.iter().zip(now).zip(next) {
                 let x = (old - *now * 2.0 + *next) * c;

@@ -13,11 +13,14 @@
 //! Time history is kept in spectral space: a step takes 4 transforms to the grid and 5 back.
 
 mod blowup;
+mod check;
 pub mod checkpoint;
 pub mod checksum;
 mod damping;
 pub mod diagnostics;
 mod forcing;
+mod from_file;
+mod gather;
 mod leapfrog;
 pub mod model;
 mod operators;

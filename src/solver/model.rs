@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::blowup::BlowUp;
 use super::damping::Damping;
-use super::diagnostics::Invariants;
+use super::diagnostics::{Invariants, Reference};
 use super::forcing::SpectralForcing;
 use super::operators::Operators;
 use super::products::PRODUCT_FLOPS;
@@ -73,6 +73,9 @@ pub struct Model<T: Transport> {
     pub(super) tendency: State,
     pub(super) work: Work,
     pub(super) initial: Option<Invariants>,
+    pub(super) reference: Option<Reference>,
+    /// Time of the initial state in its file, s, where the file says so.
+    pub(super) file_time: Option<f64>,
     pub(super) step: u64,
     /// Where the time goes.
     pub phases: Phases,
@@ -95,12 +98,12 @@ impl<T: Transport> Model<T> {
         let pencil = Pencil::new(&world, &problem, mesh, choice, family)?;
         let (layout, shape) = (pencil.layout(), pencil.grid());
         let operators = Operators::new(layout, problem.planet.radius);
-        let damping =
-            Damping::new(layout, &operators.laplacian, problem.planet.radius, &time);
+        let damping = Damping::new(layout, &operators.laplacian, problem.planet.radius, &time);
         let case = crate::problem::cases::analytic(&problem);
-        let forcing = case.as_deref().and_then(Case::forcing).map(|forcing| {
-            SpectralForcing::new(layout, forcing, &problem.planet, problem.nlat)
-        });
+        let forcing = case
+            .as_deref()
+            .and_then(Case::forcing)
+            .map(|forcing| SpectralForcing::new(layout, forcing, &problem.planet));
         let len = layout.len();
         let zeros = || State::zeros(len);
         let complex = || vec![Complex64::default(); len];
@@ -127,6 +130,8 @@ impl<T: Transport> Model<T> {
                 flux: std::array::from_fn(|_| complex()),
             },
             initial: None,
+            reference: None,
+            file_time: None,
             step: 0,
             phases: Phases::new(),
             world,
@@ -188,6 +193,11 @@ impl<T: Transport> Model<T> {
         self.phibar
     }
 
+    /// Largest wind of the initial state, m/s.
+    pub fn initial_max_wind(&self) -> f64 {
+        (self.wind_bound - super::start::WIND_MARGIN) / super::start::WIND_GROWTH
+    }
+
     /// The wind above which a run is stopped, m/s.
     pub fn wind_bound(&self) -> f64 {
         self.wind_bound
@@ -212,7 +222,11 @@ impl<T: Transport> Model<T> {
 
     /// Evaluations of the explicit tendency in a step (not the first).
     pub fn evaluations_per_step(&self) -> u32 {
-        if self.time.scheme == Scheme::Rk4 { 4 } else { 1 }
+        if self.time.scheme == Scheme::Rk4 {
+            4
+        } else {
+            1
+        }
     }
 
     /// Nominal flops of a step of the whole problem; see [`FLOPS_FORMULA`].
@@ -220,8 +234,7 @@ impl<T: Transport> Model<T> {
         let p = &self.problem;
         let transforms = (INVERSE_FIELDS + FORWARD_FIELDS) as f64;
         let (nlat, nlon) = (p.nlat as f64, p.nlon as f64);
-        let coefficients =
-            p.truncation.coefficients() as f64 + (p.truncation.m_max() + 1) as f64;
+        let coefficients = p.truncation.coefficients() as f64 + (p.truncation.m_max() + 1) as f64;
         let legendre = 4.0 * coefficients * nlat / 2.0;
         let fourier = 2.5 * nlon * nlon.log2() * nlat;
         let products = PRODUCT_FLOPS * nlat * nlon;

@@ -58,7 +58,10 @@ impl Operators {
     ) {
         for (unit, range) in layout.iter() {
             let (m, len) = (unit.m, range.len());
-            let (eps, inverse) = (&self.eps[range.clone()], &self.inverse_laplacian[range.clone()]);
+            let (eps, inverse) = (
+                &self.eps[range.clone()],
+                &self.inverse_laplacian[range.clone()],
+            );
             let (zeta, delta) = (&zeta[range.clone()], &delta[range.clone()]);
             let (u, v) = (&mut u[range.clone()], &mut v[range]);
             let order = m as f64 * self.per_radius;
@@ -105,7 +108,11 @@ impl Operators {
                 div_mu -= b[k - 1] * down;
                 curl_mu += a[k - 1] * down;
             }
-            each(k, times_i(a[k]) * order + div_mu, times_i(b[k]) * order + curl_mu);
+            each(
+                k,
+                times_i(a[k]) * order + div_mu,
+                times_i(b[k]) * order + curl_mu,
+            );
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::pencil::{FORWARD_FIELDS, GridShape, INVERSE_FIELDS};
 use crate::transform::{LANES, Lane, POINT};
 
 /// Flops of the products at one grid point and level: eight for the fluxes, five for the energy.
-pub const PRODUCT_FLOPS: f64 = 13.0;
+pub(super) const PRODUCT_FLOPS: f64 = 13.0;
 
 /// What a pass over the grid found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +25,10 @@ pub(super) fn products(
     to: &mut [f64],
 ) -> Extremes {
     let length = shape.longitudes.len() * POINT;
-    let mut extremes = Extremes { kinetic: 0.0, out_of_bounds: false };
+    let mut extremes = Extremes {
+        kinetic: 0.0,
+        out_of_bounds: false,
+    };
     if length == 0 {
         return extremes;
     }

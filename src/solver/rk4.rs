@@ -20,7 +20,11 @@ impl<T: Transport> Model<T> {
         let result = self.rk4_stages(seconds, dt, &start, &mut sum, &mut stage, &mut slope);
         self.scratch = [stage, slope];
         // After an error the state of the last whole step stays.
-        (self.now, self.next) = if result.is_ok() { (sum, start) } else { (start, sum) };
+        (self.now, self.next) = if result.is_ok() {
+            (sum, start)
+        } else {
+            (start, sum)
+        };
         result
     }
 
@@ -98,8 +102,11 @@ impl<T: Transport> Model<T> {
                 state.zeta[at] *= wind;
                 state.delta[at] *= wind;
             }
-            let ground =
-                if whole { self.surface_geopotential[at] } else { Complex64::default() };
+            let ground = if whole {
+                self.surface_geopotential[at]
+            } else {
+                Complex64::default()
+            };
             let surface = (-t * self.damping.surface[at]).exp();
             state.phi[at] = (state.phi[at] + ground) * surface - ground;
         }

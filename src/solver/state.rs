@@ -18,7 +18,11 @@ impl State {
     /// All zero, `len` coefficients a field.
     pub fn zeros(len: usize) -> Self {
         let zeros = vec![Complex64::default(); len];
-        Self { zeta: zeros.clone(), delta: zeros.clone(), phi: zeros }
+        Self {
+            zeta: zeros.clone(),
+            delta: zeros.clone(),
+            phi: zeros,
+        }
     }
 
     /// The three fields, in the order in which they are hashed and stored.

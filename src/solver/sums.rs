@@ -12,7 +12,13 @@ pub(super) fn sum_over_ranks<T: Transport>(
     let mut flat: Vec<f64> = sums.iter().flat_map(|sum| [sum.hi, sum.lo]).collect();
     collective::allreduce(comm, &mut flat, |total, part| {
         for (total, part) in total.chunks_exact_mut(2).zip(part.chunks_exact(2)) {
-            let sum = Dd { hi: total[0], lo: total[1] } + Dd { hi: part[0], lo: part[1] };
+            let sum = Dd {
+                hi: total[0],
+                lo: total[1],
+            } + Dd {
+                hi: part[0],
+                lo: part[1],
+            };
             (total[0], total[1]) = (sum.hi, sum.lo);
         }
     })?;

@@ -47,7 +47,8 @@ impl<T: Transport> Model<T> {
             work.eta[at] += f;
         }
         let layout = self.pencil.layout();
-        self.operators.wind(layout, &state.zeta, &state.delta, &mut work.u, &mut work.v);
+        self.operators
+            .wind(layout, &state.zeta, &state.delta, &mut work.u, &mut work.v);
         self.phases.stop(Phase::SpectralUpdate, start);
         self.pencil.inverse(
             [&work.eta, &state.phi, &work.u, &work.v],
@@ -64,7 +65,9 @@ impl<T: Transport> Model<T> {
         );
         self.max_wind = (2.0 * extremes.kinetic).sqrt();
         if extremes.out_of_bounds {
-            return Err(SolverError::BlowUp(Box::new(self.locate_blow_up(state, seconds))));
+            return Err(SolverError::BlowUp(Box::new(
+                self.locate_blow_up(state, seconds),
+            )));
         }
         self.phases.stop(Phase::GridProducts, start);
         let work = &mut self.work;
@@ -78,15 +81,22 @@ impl<T: Transport> Model<T> {
         let Operators { laplacian, .. } = &self.operators;
         for (unit, range) in self.pencil.layout().iter() {
             let from = range.start;
-            self.operators.divergence_and_curl(unit.m, range.clone(), u_eta, v_eta, |k, div, curl| {
-                let at = from + k;
-                tendency.zeta[at] = -div;
-                tendency.delta[at] =
-                    curl + (kinetic[at] + self.surface_geopotential[at]) * laplacian[at];
-            });
-            self.operators.divergence_and_curl(unit.m, range, u_phi, v_phi, |k, div, _| {
-                tendency.phi[from + k] = -div;
-            });
+            self.operators.divergence_and_curl(
+                unit.m,
+                range.clone(),
+                u_eta,
+                v_eta,
+                |k, div, curl| {
+                    let at = from + k;
+                    tendency.zeta[at] = -div;
+                    tendency.delta[at] =
+                        curl + (kinetic[at] + self.surface_geopotential[at]) * laplacian[at];
+                },
+            );
+            self.operators
+                .divergence_and_curl(unit.m, range, u_phi, v_phi, |k, div, _| {
+                    tendency.phi[from + k] = -div;
+                });
         }
         if let Some(forcing) = &self.forcing {
             forcing.add(self.pencil.layout(), seconds, tendency);

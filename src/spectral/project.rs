@@ -107,27 +107,38 @@ impl Projection {
 
     /// Coefficients of a scalar field: for each of the orders, `n = m ..= n_top(m) + extra`.
     ///
-    /// `rows(j)` is the row at `mu[j]`. Exact, to rounding, for fields within the limits of the
-    /// grid. Cost: nlat real transforms and nlat/2 Legendre columns per order.
-    pub fn project_scalar<'r>(
+    /// `row(j, values)` fills in the row at `mu[j]`. It is called once for each `j`, opposite rows
+    /// one after the other, in the same order whatever `orders` are: rows may come from another
+    /// rank. Exact, to rounding, for fields within the limits of the grid. Cost: nlat real
+    /// transforms, and nlat/2 Legendre columns per order.
+    ///
+    /// # Errors
+    /// Those of `row`.
+    pub fn project_scalar<E>(
         &self,
         extra: usize,
-        rows: impl Fn(usize) -> &'r [f64],
-    ) -> Vec<Vec<Complex64>> {
+        mut row: impl FnMut(usize, &mut [f64]) -> Result<(), E>,
+    ) -> Result<Vec<Vec<Complex64>>, E> {
         let mut out = self.zeros(extra);
         let mut p = Vec::new();
-        self.each(extra, 0, &[&rows], &mut |share| {
-            share.recurrence.column(Dd::from(share.mu), &mut p);
-            let parts = [share.even[0] * share.weight, share.odd[0] * share.weight];
-            for (i, (c, p)) in out[share.order].iter_mut().zip(&p).enumerate() {
-                *c += parts[i % 2] * *p;
-            }
-        });
-        out
+        self.each(
+            (extra, 0),
+            1,
+            &mut |_, j, values| row(j, values),
+            &mut |share| {
+                share.recurrence.column(Dd::from(share.mu), &mut p);
+                let parts = [share.even[0] * share.weight, share.odd[0] * share.weight];
+                for (i, (c, p)) in out[share.order].iter_mut().zip(&p).enumerate() {
+                    *c += parts[i % 2] * *p;
+                }
+            },
+        )?;
+        Ok(out)
     }
 
     /// Vorticity and divergence (1/s) of a wind (m/s) given as rows, on a sphere of `radius` m;
-    /// shaped as in [`Projection::project_scalar`] with `extra` 0.
+    /// shaped as in [`Projection::project_scalar`] with `extra` 0. `row(0, j, values)` fills in u,
+    /// `row(1, j, values)` v, in the order of that function.
     ///
     /// With u_m, v_m the Fourier coefficients of the wind, and integrating by parts in mu,
     /// `zeta_n = (1/a) sum_j w_j (i m v_m P_n + u_m H_n) / cos(lat)` and
@@ -137,15 +148,18 @@ impl Projection {
     /// polynomial in mu of degree N + n, so it is as exact as a scalar. At a pole only m = 1 has a
     /// share, and its limit is used: `P_n / cos -> Q`, `H_n / cos -> -mu Q`, with
     /// `Q = mu^(n-1) sqrt((2n + 1) n (n + 1) / 8)`.
-    pub fn project_vector<'r>(
+    ///
+    /// # Errors
+    /// Those of `row`.
+    #[allow(clippy::type_complexity)] // two lists of columns, as the text says
+    pub fn project_vector<E>(
         &self,
         radius: f64,
-        u: impl Fn(usize) -> &'r [f64],
-        v: impl Fn(usize) -> &'r [f64],
-    ) -> (Vec<Vec<Complex64>>, Vec<Vec<Complex64>>) {
+        mut row: impl FnMut(usize, usize, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(Vec<Vec<Complex64>>, Vec<Vec<Complex64>>), E> {
         let (mut zeta, mut delta) = (self.zeros(0), self.zeros(0));
         let (mut p, mut h) = (Vec::new(), Vec::new());
-        self.each(0, 1, &[&u, &v], &mut |share| {
+        self.each((0, 1), 2, &mut row, &mut |share| {
             if !share.recurrence.over_cosine(share.mu, &mut p, &mut h) {
                 return;
             }
@@ -161,8 +175,8 @@ impl Projection {
                 zeta[i] += im * v[same] * *p + u[other] * *h;
                 delta[i] += im * u[same] * *p - v[other] * *h;
             }
-        });
-        (zeta, delta)
+        })?;
+        Ok((zeta, delta))
     }
 
     fn zeros(&self, extra: usize) -> Vec<Vec<Complex64>> {
@@ -178,30 +192,31 @@ impl Projection {
 
     /// Transforms the rows and hands on the Fourier coefficients, two opposite rows at a time;
     /// the recurrences reach `beyond` degrees further than what is filled.
-    fn each<'r>(
+    fn each<E>(
         &self,
-        extra: usize,
-        beyond: usize,
-        fields: &[&dyn Fn(usize) -> &'r [f64]],
+        (extra, beyond): (usize, usize),
+        fields: usize,
+        row: &mut dyn FnMut(usize, usize, &mut [f64]) -> Result<(), E>,
         accumulate: &mut Accumulate<'_>,
-    ) {
+    ) -> Result<(), E> {
         let mut input = self.fft.make_input_vec();
         let mut scratch = self.fft.make_scratch_vec();
-        let mut transform = |row: &[f64], spectrum: &mut [Complex64]| {
-            input.copy_from_slice(row);
+        let mut transform = |field: usize, j: usize, spectrum: &mut [Complex64]| {
+            row(field, j, &mut input)?;
             let done = self
                 .fft
                 .process_with_scratch(&mut input, spectrum, &mut scratch);
             debug_assert!(done.is_ok(), "all lengths come from the plan");
+            Ok(())
         };
         let recurrences: Vec<Option<Recurrence>> = self
             .orders
             .iter()
             .map(|&m| Some(Recurrence::new(m, self.top(m, extra)? + beyond)))
             .collect();
-        let mut north = vec![self.fft.make_output_vec(); fields.len()];
+        let mut north = vec![self.fft.make_output_vec(); fields];
         let mut south = north.clone();
-        let zero = vec![Complex64::ZERO; fields.len()];
+        let zero = vec![Complex64::ZERO; fields];
         let (mut even, mut odd) = (zero.clone(), zero);
         let nlat = self.mu.len();
         for j in 0..nlat {
@@ -209,11 +224,13 @@ impl Projection {
             if mirror.is_some_and(|mirror| mirror < j) {
                 continue;
             }
-            for (field, (north, south)) in fields.iter().zip(north.iter_mut().zip(&mut south)) {
-                transform(field(j), north);
+            for (field, spectrum) in north.iter_mut().enumerate() {
+                transform(field, j, spectrum)?;
+            }
+            for (field, spectrum) in south.iter_mut().enumerate() {
                 match mirror {
-                    Some(mirror) => transform(field(mirror), south),
-                    None => south.fill(Complex64::ZERO),
+                    Some(mirror) => transform(field, mirror, spectrum)?,
+                    None => spectrum.fill(Complex64::ZERO),
                 }
             }
             for (order, recurrence) in recurrences.iter().enumerate() {
@@ -222,7 +239,7 @@ impl Projection {
                 };
                 let m = recurrence.m;
                 let turn = Complex64::cis(-(m as f64) * self.lon0) / self.nlon as f64;
-                for f in 0..fields.len() {
+                for f in 0..fields {
                     even[f] = (north[f][m] + south[f][m]) * turn;
                     odd[f] = (north[f][m] - south[f][m]) * turn;
                 }
@@ -236,6 +253,7 @@ impl Projection {
                 });
             }
         }
+        Ok(())
     }
 
     /// The row opposite to row `j`, when it is exactly there and another one.
@@ -364,6 +382,14 @@ mod tests {
     use crate::grid::gauss::GaussNodes;
     use crate::spectral::legendre::column;
 
+    fn project(projection: &Projection, extra: usize, rows: &[Vec<f64>]) -> Vec<Vec<Complex64>> {
+        let fill = |j: usize, values: &mut [f64]| {
+            values.copy_from_slice(&rows[j]);
+            Ok::<(), ()>(())
+        };
+        projection.project_scalar(extra, fill).unwrap()
+    }
+
     /// A single harmonic comes back as 1 and nothing else, also near the underflow of `cos^m`.
     #[test]
     fn single_harmonics_at_high_truncation() {
@@ -395,7 +421,7 @@ mod tests {
                 .collect();
             let orders = [m, (m + 17) % 342];
             let projection = Projection::new(truncation, &orders, &mu, &weights, nlon, lon0);
-            let found = projection.project_scalar(0, |j| &rows[j]);
+            let found = project(&projection, 0, &rows);
             for (row, &order) in found.iter().zip(&orders) {
                 for (i, c) in row.iter().enumerate() {
                     let one = order == m && order + i == n;
@@ -422,10 +448,10 @@ mod tests {
             .collect();
         let truncation = Truncation::triangular(8);
         let projection = Projection::new(truncation, &[0, 8], &mu, &weights, 30, 0.0);
-        let found = projection.project_scalar(1, |j| &rows[j]);
+        let found = project(&projection, 1, &rows);
         assert_eq!((found[0].len(), found[1].len()), (10, 2));
         assert!((found[0][9].re - 1.0).abs() < 1e-14);
-        let limited = projection.with_limits(8, 9).project_scalar(1, |j| &rows[j]);
+        let limited = project(&projection.with_limits(8, 9), 1, &rows);
         assert_eq!(limited[0][9], Complex64::ZERO);
         assert!(limited[0][8].norm() < 1e-14);
     }

@@ -5,9 +5,11 @@
 
 pub mod call;
 pub mod error;
+pub mod method;
 pub mod order;
 pub mod protocol;
 pub mod run;
 pub mod schedule;
+pub mod step;
 
 pub use error::PlanError;

@@ -11,6 +11,7 @@ mod loan;
 mod mailbox;
 mod run;
 mod scope;
+mod wait;
 mod world;
 
 use std::cell::{Cell, RefCell};
@@ -19,8 +20,9 @@ use std::sync::{Arc, PoisonError};
 
 use super::{Transport, TransportError};
 pub use run::{RankFailure, run};
+use scope::RankLocal;
 pub use scope::ThreadScope;
-use scope::{Backoff, RankLocal};
+use wait::Backoff;
 use world::{Group, World};
 
 /// How the ranks of one process behave.

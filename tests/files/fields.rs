@@ -76,16 +76,21 @@ fn projection(grid: &LatLonGrid) -> Projection {
 }
 
 fn scalar(grid: &LatLonGrid, field: &GridField) -> Series {
-    projection(grid).project_scalar(0, |j| field.rows.row(j).to_slice().unwrap())
+    let fill = |j, row: &mut [f64]| copy(field, j, row);
+    projection(grid).project_scalar(0, fill).unwrap()
+}
+
+fn copy(field: &GridField, j: usize, row: &mut [f64]) -> Result<(), ()> {
+    row.copy_from_slice(field.rows.row(j).to_slice().unwrap());
+    Ok(())
 }
 
 fn wind(grid: &LatLonGrid, wind: &Wind) -> (Series, Series) {
     match wind {
-        Wind::Components { u, v } => projection(grid).project_vector(
-            1.0,
-            |j| u.rows.row(j).to_slice().unwrap(),
-            |j| v.rows.row(j).to_slice().unwrap(),
-        ),
+        Wind::Components { u, v } => {
+            let fill = |field, j, row: &mut [f64]| copy(if field == 0 { u } else { v }, j, row);
+            projection(grid).project_vector(1.0, fill).unwrap()
+        }
         Wind::Derivatives { zeta, delta } => (scalar(grid, zeta), scalar(grid, delta)),
     }
 }

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 
+use super::LAST_TIME;
 use super::error::InputError;
 use super::grid::{LatLonGrid, Layout};
 use super::source::{Attribute, Source, VariableInfo};
@@ -71,6 +72,11 @@ pub(super) fn read(
     let change = conversion(quantity, &info).map_err(&refuse)?;
     let roles = roles(source, &info, layout).map_err(&refuse)?;
     let count = times(source, &info);
+    let time_index = if time_index == LAST_TIME {
+        count.saturating_sub(1)
+    } else {
+        time_index
+    };
     if time_index >= count {
         return Err(InputError::TimeIndex {
             file,

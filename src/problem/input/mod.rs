@@ -16,6 +16,9 @@ mod stswm;
 mod system;
 mod variables;
 
+/// As a time index: the last time of the file.
+pub const LAST_TIME: usize = usize::MAX;
+
 pub use error::InputError;
 pub use field::GridField;
 pub use grid::{GridKind, LatLonGrid};

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use num_complex::Complex64;
 
+use super::LAST_TIME;
 use super::error::InputError;
 use super::source::Source;
 use crate::problem::planet::Planet;
@@ -108,7 +109,11 @@ pub(super) fn read(
         .variable("time")
         .map(|variable| variable.dimensions.len())
     {
-        Some(1) => source.read("time")?.get(time_index).copied().unwrap_or(0.0) * 3600.0,
+        Some(1) => {
+            let times = source.read("time")?;
+            let at = time_index.min(times.len().saturating_sub(1));
+            times.get(at).copied().unwrap_or(0.0) * 3600.0
+        }
         _ => 0.0,
     };
     let mut fields = fields.into_iter();
@@ -152,6 +157,11 @@ fn coefficients(
             truncation.mnk()
         )));
     }
+    let time_index = if time_index == LAST_TIME {
+        times.saturating_sub(1)
+    } else {
+        time_index
+    };
     if time_index >= times {
         return Err(InputError::TimeIndex {
             file,

@@ -32,6 +32,7 @@ pub(super) struct Delivery {
     pub(super) slot: u32,
     /// The sender.
     pub(super) source: usize,
+    key: Key,
     /// The data.
     pub(super) payload: Payload,
 }
@@ -81,15 +82,9 @@ impl Mailbox {
     ) -> Result<(), Payload> {
         let mut queues = self.lock();
         let matching = |posted: &Posted| posted.source == source && posted.key == key;
-        if let Some(at) = queues.posted.iter().position(matching) {
-            let slot = queues.posted.remove(at).map_or(0, |posted| posted.slot);
-            queues.delivered.push(Delivery {
-                slot,
-                source,
-                payload,
-            });
-            self.deliveries
-                .store(queues.delivered.len(), Ordering::Release);
+        let at = queues.posted.iter().position(matching);
+        if let Some(Posted { slot, .. }) = at.and_then(|at| queues.posted.remove(at)) {
+            self.deliver(&mut queues, slot, source, key, payload);
         } else if posted_only {
             return Err(payload);
         } else {
@@ -102,20 +97,31 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Posts a receive; returns the message when it is there already.
-    pub(super) fn post(&self, source: usize, key: Key, slot: u32) -> Option<Delivery> {
-        let mut queues = self.lock();
+    /// Posts a receive. A message that is there already is delivered at once, but stays here, where
+    /// its sender can take it back, until the owner takes it to copy it.
+    pub(super) fn post(&self, source: usize, key: Key, slot: u32) {
+        self.post_in(&mut self.lock(), source, key, slot);
+    }
+
+    fn post_in(&self, queues: &mut Queues, source: usize, key: Key, slot: u32) {
         let matching = |arrived: &Arrived| arrived.source == source && arrived.key == key;
         let at = queues.arrived.iter().position(matching);
-        if let Some(arrived) = at.and_then(|at| queues.arrived.remove(at)) {
-            return Some(Delivery {
-                slot,
-                source,
-                payload: arrived.payload,
-            });
+        if let Some(Arrived { payload, .. }) = at.and_then(|at| queues.arrived.remove(at)) {
+            self.deliver(queues, slot, source, key, payload);
+        } else {
+            queues.posted.push_back(Posted { source, key, slot });
         }
-        queues.posted.push_back(Posted { source, key, slot });
-        None
+    }
+
+    fn deliver(&self, queues: &mut Queues, slot: u32, source: usize, key: Key, payload: Payload) {
+        queues.delivered.push(Delivery {
+            slot,
+            source,
+            key,
+            payload,
+        });
+        self.deliveries
+            .store(queues.delivered.len(), Ordering::Release);
     }
 
     /// Whether [`Mailbox::take`] would find something.
@@ -138,14 +144,18 @@ impl Mailbox {
         self.deliveries.store(0, Ordering::Release);
     }
 
-    /// Takes a lent message back; does nothing when the receiver has it.
+    /// Takes a lent message back, so that its receive waits again; does nothing when the receiver
+    /// is copying it.
     pub(super) fn cancel_loan(&self, ended: &Arc<AtomicBool>) {
         let lent = |payload: &Payload| matches!(payload, Payload::Lent(loan) if loan.is_of(ended));
         let mut queues = self.lock();
         queues.arrived.retain(|arrived| !lent(&arrived.payload));
-        // A delivery taken back leaves its receive without a message: the exchange has failed.
-        queues.delivered.retain(|delivery| !lent(&delivery.payload));
-        self.deliveries
-            .store(queues.delivered.len(), Ordering::Release);
+        let at = queues.delivered.iter().position(|d| lent(&d.payload));
+        if let Some(at) = at {
+            let taken = queues.delivered.remove(at);
+            self.deliveries
+                .store(queues.delivered.len(), Ordering::Release);
+            self.post_in(&mut queues, taken.source, taken.key, taken.slot);
+        }
     }
 }

@@ -5,19 +5,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use super::ThreadTransport;
 use super::loan::Loan;
 use super::mailbox::{Delivery, Key, Payload};
+use super::wait::Backoff;
 use crate::transport::{Request, Scope, SendMode, TAG_LIMIT, Tag, TransportError};
 
 /// Copies of small messages kept for reuse.
 const SPARE_COPIES: usize = 64;
-/// Looks at the awaited thing before the first yield.
-const SPINS: u32 = 100;
-/// Seconds of yielding before a wait sleeps.
-const YIELD_SECONDS: f64 = 1e-3;
 
 /// What one rank keeps between exchanges, so that they allocate nothing once it has grown.
 #[derive(Default)]
@@ -59,7 +55,7 @@ enum State {
 
 /// The sends and receives of one exchange.
 pub struct ThreadScope<'a> {
-    comm: &'a ThreadTransport,
+    pub(super) comm: &'a ThreadTransport,
     send: &'a [f64],
     recv: &'a mut [f64],
     local: &'a mut RankLocal,
@@ -224,12 +220,9 @@ impl<'a> ThreadScope<'a> {
             start,
             len,
         });
-        let mailbox = &self.comm.group.mailboxes[self.comm.rank];
-        // A message that is there already is copied later, in a wait: the partner's own receive
-        // then need not wait for this copy.
-        if let Some(delivery) = mailbox.post(from, key, index) {
-            self.local.inbox.push(delivery);
-        }
+        // A message that is there already is copied later, in a wait: a partner that receives from
+        // this rank need not wait for this copy.
+        self.comm.group.mailboxes[self.comm.rank].post(from, key, index);
         index
     }
 
@@ -302,7 +295,7 @@ impl<'a> ThreadScope<'a> {
     }
 
     /// Elements moved, once the slot's send or receive is complete.
-    fn outcome(&self, index: u32) -> Option<usize> {
+    pub(super) fn outcome(&self, index: u32) -> Option<usize> {
         let slot = &self.local.slots[index as usize];
         match slot.state {
             State::Done { count } => Some(count),
@@ -325,7 +318,7 @@ impl<'a> ThreadScope<'a> {
     }
 
     /// What a slot waits for: word, partner, tag, elements.
-    fn waiting(&self, index: u32) -> (&'static str, usize, Tag, usize) {
+    pub(super) fn waiting(&self, index: u32) -> (&'static str, usize, Tag, usize) {
         match self.local.slots[index as usize].state {
             State::Lent { to, tag, len } => ("to send to", to, tag, len),
             State::Posted { from, key, len, .. } => match key {
@@ -351,9 +344,8 @@ impl Drop for ThreadScope<'_> {
             if let State::Lent { to, .. } = slot.state {
                 let mailbox = &group.mailboxes[to];
                 mailbox.cancel_loan(&slot.ended);
-                // The receiver may be copying it, or about to.
+                // Only a receiver that is copying still has it.
                 while !slot.ended.load(Ordering::Acquire) {
-                    mailbox.cancel_loan(&slot.ended);
                     std::thread::yield_now();
                 }
             }
@@ -447,99 +439,6 @@ impl Scope for ThreadScope<'_> {
         self.check(from, tag)?;
         let index = self.start_recv(from, Key::Signal(tag), 0, 0);
         self.complete(index)?;
-        Ok(())
-    }
-}
-
-/// One wait: spin, yield, sleep; and every reason to stop waiting.
-pub(super) struct Backoff {
-    spins: u32,
-    began: Option<Instant>,
-    partner_ended: bool,
-}
-
-impl Backoff {
-    pub(super) fn new() -> Self {
-        Self {
-            spins: 0,
-            began: None,
-            partner_ended: false,
-        }
-    }
-
-    /// Lets time pass; returns the seconds since the first yield once it is time to sleep.
-    fn pause(&mut self, comm: &ThreadTransport) -> Result<Option<f64>, TransportError> {
-        if self.spins < SPINS {
-            self.spins += 1;
-            std::hint::spin_loop();
-            return Ok(None);
-        }
-        if let Some(failed) = comm.world.failed() {
-            let rank = comm.job_rank();
-            return Err(TransportError::Aborted { rank, failed });
-        }
-        std::thread::yield_now();
-        let waited = self.began.get_or_insert_with(Instant::now).elapsed();
-        let waited = waited.as_secs_f64();
-        Ok((waited > YIELD_SECONDS).then_some(waited))
-    }
-
-    /// Waits a little for a slot.
-    fn wait(&mut self, scope: &ThreadScope<'_>, index: u32) -> Result<(), TransportError> {
-        let comm = scope.comm;
-        let Some(seconds) = self.pause(comm)? else {
-            return Ok(());
-        };
-        let (rank, world) = (comm.job_rank(), &comm.world);
-        let (waiting, partner, tag, elements) = scope.waiting(index);
-        let partner = comm.group.members[partner];
-        if self.partner_ended {
-            return Err(TransportError::PartnerEnded {
-                rank,
-                partner,
-                tag,
-                waiting,
-                elements,
-            });
-        }
-        let limit = world.options.watchdog_seconds;
-        if limit > 0.0 && seconds > limit {
-            return Err(TransportError::Timeout {
-                rank,
-                partner,
-                tag,
-                waiting,
-                elements,
-                seconds: limit,
-            });
-        }
-        // One more look after the partner was seen to have ended: its last message counts.
-        self.partner_ended = partner != rank && world.ended(partner);
-        if !self.partner_ended {
-            let mailbox = &comm.group.mailboxes[comm.rank];
-            world.sleep(rank, || {
-                mailbox.has_deliveries() || scope.outcome(index).is_some()
-            });
-        }
-        Ok(())
-    }
-
-    /// Waits a little for the other ranks of a split.
-    pub(super) fn split(&mut self, comm: &ThreadTransport) -> Result<(), TransportError> {
-        if let Some(seconds) = self.pause(comm)? {
-            let limit = comm.world.options.watchdog_seconds;
-            if limit > 0.0 && seconds > limit {
-                return Err(TransportError::Timeout {
-                    rank: comm.job_rank(),
-                    partner: comm.job_rank(),
-                    tag: 0,
-                    waiting: "in a split for the others, as",
-                    elements: 0,
-                    seconds: limit,
-                });
-            }
-            comm.world.sleep(comm.job_rank(), || false);
-        }
         Ok(())
     }
 }

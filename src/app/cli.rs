@@ -1,0 +1,69 @@
+//! Commands and options.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Parallel spectral transform shallow water model and communication benchmark.
+#[derive(Debug, Parser)]
+#[command(name = "pstswm", version, propagate_version = true)]
+pub struct Cli {
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+    /// How ranks talk: threads of this process, or MPI.
+    #[arg(long, global = true, value_parser = ["threads", "mpi"])]
+    pub transport: Option<String>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Integrate the case of a namelist; print diagnostics and timing, write history files
+    Run(RunOptions),
+    /// Print a commented namelist of a case
+    Init {
+        /// williamson-1 ... williamson-7, galewsky, galewsky-balanced or file
+        case: String,
+    },
+    /// List every case, algorithm, order, protocol and engine, and what is unavailable here
+    List,
+}
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// The namelist (TOML)
+    pub file: PathBuf,
+    /// Number of ranks, as threads of this process
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub ranks: u32,
+    /// Go on from a checkpoint
+    #[arg(long, value_name = "CHECKPOINT")]
+    pub restart: Option<PathBuf>,
+    /// Write the whole result as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the table of diagnostics as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Override a key of the namelist, for example --set problem.levels=4 (repeatable)
+    #[arg(long, value_name = "TABLE.KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Steps at the start that are left out of the timing (measure.warmup)
+    #[arg(long, value_name = "STEPS")]
+    pub warmup: Option<u64>,
+    /// Seed (measure.seed)
+    #[arg(long)]
+    pub seed: Option<u64>,
+}
+
+impl RunOptions {
+    /// Overrides of the namelist, those of the short options last.
+    pub fn sets(&self) -> Vec<String> {
+        let mut sets = self.set.clone();
+        sets.extend(self.warmup.map(|steps| format!("measure.warmup={steps}")));
+        sets.extend(self.seed.map(|seed| format!("measure.seed={seed}")));
+        sets
+    }
+}

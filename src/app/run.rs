@@ -1,0 +1,443 @@
+//! `run`: integrates the case of a namelist.
+
+use super::cli::RunOptions;
+use super::print;
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::exchange::collective;
+use crate::measure::{Phase, Phases, phases_over_ranks};
+use crate::pencil::choice::AlgorithmChoice;
+use crate::pencil::{FORWARD_FIELDS, INVERSE_FIELDS};
+use crate::problem::planet::DAY;
+use crate::report::netcdf::{
+    CheckpointData, CheckpointWriter, HistoryPlan, HistoryWriter, Sample, check_target,
+    next_history_number, read_checkpoint,
+};
+use crate::report::progress::Progress;
+use crate::report::provenance::{Context, Place, Provenance};
+use crate::report::record::{Kind, Record, Verdict};
+use crate::report::run::{
+    AlgorithmRecord, Courant, DiagnosticsRecord, ExchangeRecord, MemoryRecord, MeshRecord,
+    PhaseRecord, PointRecord, RunRecord, RunResults, Setup, StepTimes, TransformCount,
+};
+use crate::report::{csv, json, text};
+use crate::solver::model::FLOPS_FORMULA;
+use crate::solver::{Model, SolverError, checksum};
+use crate::transport::Transport;
+
+/// Integrates the case of a namelist; prints diagnostics and timing, writes history files,
+/// checkpoints and the result.
+///
+/// # Errors
+/// Bad input, a failed run, an INVALID result.
+pub fn run(options: &RunOptions) -> Result<()> {
+    let session = Session::load(&options.file, &options.sets(), options.ranks as usize)?;
+    let output = &session.namelist.output;
+    for path in [&options.json, &options.csv].into_iter().flatten() {
+        json::check_writable(path)?;
+    }
+    let restart = options
+        .restart
+        .as_deref()
+        .map(read_checkpoint)
+        .transpose()?;
+    if let Some(checkpoint) = &restart {
+        if checkpoint.step >= session.namelist.problem.steps {
+            return Err(Error::Input(format!(
+                "--restart: the checkpoint is at step {}, and the run ends at step {}; raise {}",
+                checkpoint.step,
+                session.namelist.problem.steps,
+                session.namelist.at("problem.days"),
+            )));
+        }
+    }
+    if output.samples_per_file > 0 || output.checkpoint_steps > 0 {
+        check_target(&output.directory, restart.is_some())?;
+    }
+    let record = integrate(&session, restart.as_ref(), true)?;
+    if let Some(path) = &options.json {
+        json::write(path, &record)?;
+    }
+    if let Some(path) = &options.csv {
+        json::write_atomically(path, csv::run(&record.results).as_bytes())?;
+    }
+    if record.verdict.is_valid() {
+        Ok(())
+    } else {
+        Err(Error::Invalid(format!(
+            "the run ended, but its result is INVALID: {}",
+            record.verdict.reasons.join("; ")
+        )))
+    }
+}
+
+/// Integrates on every rank and returns rank 0's record; `speak`: print while running.
+///
+/// # Errors
+/// A failed run.
+pub fn integrate(
+    session: &Session,
+    restart: Option<&CheckpointData>,
+    speak: bool,
+) -> Result<RunRecord> {
+    let records = session.on_ranks(|comm| Rank::new(session, comm, restart, speak)?.integrate())?;
+    records
+        .into_iter()
+        .flatten()
+        .next()
+        .ok_or_else(|| Error::Failed("rank 0 returned no result".to_owned()))
+}
+
+/// One rank of a run.
+struct Rank<'a, T: Transport> {
+    session: &'a Session,
+    model: Model<T>,
+    /// Rank 0 speaks.
+    speaks: bool,
+    /// Rank 0 writes.
+    history: Option<HistoryWriter>,
+    checkpoints: Option<CheckpointWriter>,
+    provenance: Option<Provenance>,
+    setup: Option<Setup>,
+    diagnostics: Vec<DiagnosticsRecord>,
+    points: Vec<PointRecord>,
+}
+
+/// Steps between the collective look at the wind that the progress line shows.
+const PROGRESS_STEPS: u64 = 50;
+
+impl<'a, T: Transport> Rank<'a, T> {
+    fn new(
+        session: &'a Session,
+        comm: T,
+        restart: Option<&CheckpointData>,
+        speak: bool,
+    ) -> Result<Self> {
+        let list = &session.namelist;
+        let root = comm.rank() == 0;
+        let provenance = gather_places(&comm)?.map(|places| {
+            Provenance::collect(Context {
+                transport: "threads".to_owned(),
+                transport_library: None,
+                places,
+                seed: list.measure.seed,
+            })
+        });
+        let mut model = Model::new(
+            comm,
+            list.problem.clone(),
+            list.time,
+            session.mesh,
+            &list.algorithm,
+            session.family,
+        )
+        .map_err(|error| session.explain(error))?;
+        if let Some(data) = restart {
+            model
+                .restore(root.then_some(data))
+                .map_err(|error| session.explain(error))?;
+        }
+        let memory = collective::gather(model.world(), 0, &[model.bytes() as f64])?;
+        let setup = memory.map(|memory| {
+            let bytes = memory.iter().flatten().map(|&bytes| bytes as u64).collect();
+            setup(session, &model, MemoryRecord::of(bytes))
+        });
+        Ok(Self {
+            session,
+            model,
+            speaks: speak && root,
+            history: None,
+            checkpoints: None,
+            provenance,
+            setup,
+            diagnostics: Vec::new(),
+            points: Vec::new(),
+        })
+    }
+
+    fn say(&self, text: &str) -> Result<()> {
+        if self.speaks { print(text) } else { Ok(()) }
+    }
+
+    fn integrate(mut self) -> Result<Option<RunRecord>> {
+        let result = self.advance();
+        // Samples that are whole are kept, also when the run failed.
+        let written = self.history.take().map(HistoryWriter::finish).transpose();
+        let times = result?;
+        written?;
+        self.conclude(times)
+    }
+
+    /// All steps and outputs; the seconds of every timed step of this rank.
+    fn advance(&mut self) -> Result<Vec<f64>> {
+        let list = &self.session.namelist;
+        let (steps, output) = (list.problem.steps, &list.output);
+        if let (Some(setup), Some(provenance)) = (&self.setup, &self.provenance) {
+            self.say(&text::header(setup, provenance))?;
+        }
+        self.open_files()?;
+        let first = self.model.steps_done();
+        self.output()?;
+        let warmup = list.measure.warmup.min((steps - first).saturating_sub(1));
+        let mut times = Vec::with_capacity((steps - first - warmup) as usize);
+        let rank = if self.speaks { 0 } else { 1 };
+        let mut progress = Progress::new(rank, first, steps, list.time.dt);
+        let mut wind = None;
+        for step in first + 1..=steps {
+            let seconds = self
+                .model
+                .step()
+                .map_err(|error| self.session.explain(error))?;
+            if step - first <= warmup {
+                self.model.phases.reset();
+            } else {
+                times.push(seconds);
+            }
+            if step % PROGRESS_STEPS == 0 {
+                wind = Some(
+                    self.model
+                        .max_wind()
+                        .map_err(|error| self.session.explain(error))?,
+                );
+            }
+            progress.update(step, wind);
+            let due = |every: u64| every > 0 && step % every == 0;
+            if due(output.every_steps) || step == steps {
+                progress.suspend(|| self.output())?;
+            }
+            if due(output.checkpoint_steps) {
+                self.checkpoint()?;
+            }
+        }
+        progress.finish();
+        Ok(times)
+    }
+
+    /// Makes the writers of rank 0.
+    fn open_files(&mut self) -> Result<()> {
+        let (session, list) = (self.session, &self.session.namelist);
+        let output = &list.output;
+        let surface = self
+            .model
+            .gather_surface()
+            .map_err(|error| session.explain(error))?;
+        let (Some(surface), Some(provenance)) = (surface, &self.provenance) else {
+            return Ok(());
+        };
+        if output.checkpoint_steps > 0 {
+            self.checkpoints = Some(CheckpointWriter::new(&output.directory));
+        }
+        if output.samples_per_file > 0 {
+            let problem = &list.problem;
+            let nlon = problem.nlon;
+            self.history = Some(HistoryWriter::new(HistoryPlan {
+                directory: output.directory.clone(),
+                first_number: next_history_number(&output.directory),
+                samples_per_file: output.samples_per_file,
+                format: output.format,
+                latitudes: self.model.latitudes(),
+                longitudes: (0..nlon).map(|i| 360.0 * i as f64 / nlon as f64).collect(),
+                levels: problem.levels,
+                surface,
+                title: format!("{} at {}", problem.case.name(), problem.truncation),
+                source: format!("pstswm {}", env!("CARGO_PKG_VERSION")),
+                history: format!(
+                    "{}: {}",
+                    provenance.started,
+                    std::env::args().collect::<Vec<_>>().join(" ")
+                ),
+                namelist: list.resolved.clone(),
+            })?);
+        }
+        Ok(())
+    }
+
+    /// Diagnostics, points and a history sample of the newest state.
+    fn output(&mut self) -> Result<()> {
+        let (session, list) = (self.session, &self.session.namelist);
+        let explain = |error: SolverError| session.explain(error);
+        let last = self.model.steps_done() == list.problem.steps;
+        let entry = self.model.diagnose(last).map_err(explain)?;
+        // A reference may be there at some times only: then its columns are, too.
+        let columns = text::Columns::of(&entry);
+        if self
+            .diagnostics
+            .last()
+            .is_none_or(|before| text::Columns::of(before) != columns)
+        {
+            self.say(&text::table_header(columns))?;
+        }
+        self.say(&text::table_line(columns, &entry))?;
+        self.diagnostics.push(entry);
+        if !list.output.points.is_empty() {
+            self.points
+                .extend(self.model.at_points(&list.output.points).map_err(explain)?);
+        }
+        if list.output.samples_per_file > 0 {
+            let sum = checksum_of(&self.model)?;
+            let levels = self.model.gather_fields().map_err(explain)?;
+            if let (Some(history), Some(levels)) = (&mut self.history, levels) {
+                let start = self.model.phases.start();
+                let sample = Sample {
+                    time: self.model.seconds(),
+                    levels,
+                    checksum: sum,
+                };
+                history.push(sample)?;
+                self.model.phases.stop(Phase::Output, start);
+            }
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&mut self) -> Result<()> {
+        let session = self.session;
+        let data = self
+            .model
+            .to_checkpoint(&session.namelist.resolved)
+            .map_err(|error| session.explain(error))?;
+        if let (Some(writer), Some(data)) = (&mut self.checkpoints, data) {
+            let start = self.model.phases.start();
+            writer.write(&data)?;
+            self.model.phases.stop(Phase::Output, start);
+        }
+        Ok(())
+    }
+
+    /// Collects what the ranks measured, checks the result, and prints the end of the report.
+    fn conclude(mut self, times: Vec<f64>) -> Result<Option<RunRecord>> {
+        let session = self.session;
+        let phases = self.model.phases.clone();
+        let checks = self.model.check().map_err(|error| session.explain(error))?;
+        let sum = checksum_of(&self.model)?;
+        let world = self.model.world();
+        let mut slowest = times;
+        collective::allreduce(world, &mut slowest, |slowest, own| {
+            for (slowest, own) in slowest.iter_mut().zip(own) {
+                *slowest = slowest.max(*own);
+            }
+        })?;
+        let flat: Vec<f64> = phases.flatten();
+        let gathered = collective::gather(world, 0, &flat)?;
+        let (Some(gathered), Some(setup), Some(sum), Some(mut provenance)) =
+            (gathered, self.setup, sum, self.provenance)
+        else {
+            return Ok(None);
+        };
+        let per_rank: Vec<&[f64]> = gathered
+            .iter()
+            .map(|flat| &flat[..Phases::FLAT_LENGTH])
+            .collect();
+        let list = &session.namelist;
+        let evaluations = self.model.evaluations_per_step();
+        let mut results = RunResults {
+            setup,
+            steps: list.problem.steps,
+            warmup_steps: list.measure.warmup,
+            seconds_per_step: StepTimes::of(slowest),
+            simulated_days_per_day: f64::NAN,
+            transforms_per_step: TransformCount {
+                inverse: evaluations * INVERSE_FIELDS as u32,
+                forward: evaluations * FORWARD_FIELDS as u32,
+            },
+            flops_per_step: self.model.flops_per_step(),
+            flops_formula: FLOPS_FORMULA.to_owned(),
+            gflops: f64::NAN,
+            phases: phases_over_ranks(&per_rank)
+                .iter()
+                .map(PhaseRecord::from)
+                .collect(),
+            diagnostics: self.diagnostics,
+            checksum: format!("{sum:016x}"),
+            kernel: session.family.name().to_owned(),
+            points: self.points,
+        };
+        results.set_rates();
+        provenance.finish();
+        let verdict = Verdict::from_reasons(checks);
+        if self.speaks {
+            print(&text::summary(&results, &verdict))?;
+        }
+        let input = toml::from_str(&list.resolved)
+            .map_err(|error| Error::Failed(format!("the resolved namelist is no TOML: {error}")))?;
+        Ok(Some(Record::new(
+            Kind::Run,
+            verdict,
+            provenance,
+            input,
+            results,
+        )))
+    }
+}
+
+/// The checksum of the newest state over all ranks, on rank 0.
+fn checksum_of<T: Transport>(model: &Model<T>) -> Result<Option<u64>> {
+    let share = checksum::share(model.pencil().layout(), model.state());
+    let shares = collective::gather(model.world(), 0, &[f64::from_bits(share)])?;
+    Ok(shares.map(|shares| checksum::total(shares.iter().flatten().map(|bits| bits.to_bits()))))
+}
+
+/// Where each rank runs, on rank 0: text travels as numbers, a byte each.
+fn gather_places<T: Transport>(comm: &T) -> Result<Option<Vec<Place>>> {
+    let own = serde_json::to_string(&Place::here()).unwrap_or_default();
+    let bytes: Vec<f64> = own.bytes().map(f64::from).collect();
+    let Some(all) = collective::gather(comm, 0, &bytes)? else {
+        return Ok(None);
+    };
+    let place = |bytes: Vec<f64>| {
+        let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
+        serde_json::from_slice(&bytes).unwrap_or(Place {
+            host: None,
+            cpus: None,
+        })
+    };
+    Ok(Some(all.into_iter().map(place).collect()))
+}
+
+fn setup<T: Transport>(session: &Session, model: &Model<T>, memory: MemoryRecord) -> Setup {
+    let list = &session.namelist;
+    let problem = &list.problem;
+    Setup {
+        case: problem.case.name().to_owned(),
+        truncation: problem.truncation.mnk(),
+        nlat: problem.nlat,
+        nlon: problem.nlon,
+        levels: problem.levels,
+        dt: list.time.dt,
+        steps: problem.steps,
+        days: problem.steps as f64 * list.time.dt / DAY,
+        scheme: list.time.scheme.name().to_owned(),
+        courant: Courant::of(
+            model.initial_max_wind(),
+            model.phibar(),
+            list.time.dt,
+            problem.truncation.k_max(),
+            problem.planet.radius,
+        ),
+        ranks: session.ranks,
+        mesh: MeshRecord {
+            px: session.mesh.px,
+            py: session.mesh.py,
+            rank_order: match session.mesh.order {
+                crate::decomp::mesh::RankOrder::Row => "row".to_owned(),
+                crate::decomp::mesh::RankOrder::Column => "column".to_owned(),
+            },
+        },
+        algorithm: algorithm(&list.algorithm),
+        memory_bytes: memory,
+    }
+}
+
+fn algorithm(choice: &AlgorithmChoice) -> AlgorithmRecord {
+    let exchange = |choice: &crate::exchange::choice::ExchangeChoice| ExchangeRecord {
+        transpose: choice.transpose.name().to_owned(),
+        order: choice.order.name().to_owned(),
+        protocol: choice.protocol.name().to_owned(),
+    };
+    AlgorithmRecord {
+        fft: choice.fft.name().to_owned(),
+        legendre: "transpose".to_owned(),
+        fft_transpose: exchange(&choice.fft_transpose),
+        legendre_transpose: exchange(&choice.legendre_transpose),
+    }
+}

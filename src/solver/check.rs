@@ -1,0 +1,135 @@
+//! What must hold at the end of any run, whatever the case: else the result is INVALID.
+
+use super::model::{Model, SolverError};
+use super::sums::{max_over_ranks, sum_over_ranks};
+use crate::dd::Dd;
+use crate::pencil::{FORWARD_FIELDS, INVERSE_FIELDS};
+use crate::transform::POINT;
+use crate::transport::Transport;
+
+/// Largest relative change of mass: nothing but rounding of the transform of the initial state.
+const MASS: f64 = 1e-12;
+
+/// Largest mean vorticity or divergence, 1/s: their tendencies vanish exactly.
+const MEAN: f64 = 1e-20;
+
+/// Largest relative error of a round trip through grid and back, per degree.
+const ROUND_TRIP_PER_DEGREE: f64 = 5e-16;
+
+impl<T: Transport> Model<T> {
+    /// Checks the newest state: finite, mass and means conserved, levels alike to the bit, and
+    /// the distributed transform returns what it was given. Reasons why not; the same on every
+    /// rank, and every rank calls it.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn check(&mut self) -> Result<Vec<String>, SolverError> {
+        let mut reasons = Vec::new();
+        let entry = self.diagnose(true)?;
+        let finite = [entry.mass, entry.energy, entry.enstrophy, entry.max_wind]
+            .iter()
+            .all(|value| value.is_finite());
+        if !finite {
+            reasons.push("an invariant is not a finite number".to_owned());
+        }
+        if entry.mass.abs() > MASS {
+            reasons.push(format!(
+                "mass changed by {:.3e}, at most {MASS:e} is allowed",
+                entry.mass
+            ));
+        }
+        for (name, mean) in [
+            ("vorticity", entry.zeta_mean),
+            ("divergence", entry.delta_mean),
+        ] {
+            if mean.abs() > MEAN {
+                reasons.push(format!(
+                    "mean {name} is {mean:.3e} 1/s, at most {MEAN:e} is allowed"
+                ));
+            }
+        }
+        let different = self.levels_that_differ()?;
+        if different > 0 {
+            reasons.push(format!(
+                "{different} levels differ from level 0, which they copy"
+            ));
+        }
+        let error = self.round_trip()?;
+        let allowed = ROUND_TRIP_PER_DEGREE * self.problem.truncation.k_max().max(10) as f64;
+        if !(error <= allowed) {
+            reasons.push(format!(
+                "vorticity to the grid and back changed by {error:.3e}, at most {allowed:.1e} is \
+                 allowed"
+            ));
+        }
+        Ok(reasons)
+    }
+
+    /// How many levels are not bit for bit level 0.
+    fn levels_that_differ(&self) -> Result<usize, SolverError> {
+        let levels = self.problem.levels;
+        // Two halves of a wrapping sum of hashes, each small enough that f64 sums are exact.
+        let mut sums = vec![0u64; levels];
+        for (unit, range) in self.pencil.layout().iter() {
+            for (field, values) in self.now.fields().into_iter().enumerate() {
+                for (k, value) in values[range.clone()].iter().enumerate() {
+                    let words = [
+                        field as u64,
+                        unit.m as u64,
+                        k as u64,
+                        value.re.to_bits(),
+                        value.im.to_bits(),
+                    ];
+                    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                    let hash = xxhash_rust::xxh3::xxh3_64(&bytes);
+                    sums[unit.level] = sums[unit.level].wrapping_add(hash & 0xFFFF_FFFF);
+                }
+            }
+        }
+        let parts: Vec<Dd> = sums
+            .iter()
+            .map(|sum| Dd::from((sum & 0xFFFF_FFFF_FFFF) as f64))
+            .collect();
+        let sums = sum_over_ranks(&self.world, &parts)?;
+        Ok(sums
+            .iter()
+            .filter(|sum| sum.to_bits() != sums[0].to_bits())
+            .count())
+    }
+
+    /// Relative l2 change of the vorticity from spectral space to the grid and back.
+    fn round_trip(&mut self) -> Result<f64, SolverError> {
+        let before = self.phases.clone();
+        let now = std::mem::take(&mut self.now);
+        let result = self.fields_to_grid(&now);
+        self.now = now;
+        result?;
+        let length = self.shape.longitudes.len() * POINT;
+        if length > 0 {
+            let from = self.work.grid_from.chunks_exact(length * INVERSE_FIELDS);
+            let to = self.work.grid_to.chunks_exact_mut(length * FORWARD_FIELDS);
+            for (from, to) in from.zip(to) {
+                to[..from.len()].copy_from_slice(from);
+                to[from.len()..].fill(0.0);
+            }
+        }
+        let flux = self.work.flux.each_mut().map(|flux| flux.as_mut_slice());
+        self.pencil
+            .forward(&self.work.grid_to, flux, &mut self.phases)?;
+        self.phases = before;
+        let (mut error, mut norm) = (Dd::ZERO, Dd::ZERO);
+        for (_, range) in self.pencil.layout().iter() {
+            for at in range.start..range.end - 1 {
+                error = error + Dd::from((self.work.flux[0][at] - self.now.zeta[at]).norm_sqr());
+                norm = norm + Dd::from(self.now.zeta[at].norm_sqr());
+            }
+        }
+        let sums = sum_over_ranks(&self.world, &[error, norm])?;
+        let relative = if sums[1] > 0.0 {
+            (sums[0] / sums[1]).sqrt()
+        } else {
+            0.0
+        };
+        Ok(max_over_ranks(&self.world, &[relative])?[0])
+    }
+}

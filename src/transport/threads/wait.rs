@@ -1,0 +1,126 @@
+//! How a rank waits, and every reason to stop waiting.
+
+use std::time::Instant;
+
+use super::ThreadTransport;
+use super::scope::ThreadScope;
+use crate::transport::TransportError;
+
+/// Looks at the awaited thing before the first yield.
+const SPINS: u32 = 100;
+/// Seconds of yielding before a wait sleeps.
+const YIELD_SECONDS: f64 = 1e-3;
+
+/// What a rank waits for while it splits a communicator; the partner is any other rank.
+const IN_SPLIT: &str = "for the ranks that split a communicator with";
+
+/// One wait: spin, yield, sleep.
+pub(super) struct Backoff {
+    spins: u32,
+    began: Option<Instant>,
+    partner_ended: bool,
+}
+
+impl Backoff {
+    pub(super) fn new() -> Self {
+        Self {
+            spins: 0,
+            began: None,
+            partner_ended: false,
+        }
+    }
+
+    /// Lets time pass; returns the seconds since the first yield once it is time to sleep.
+    fn pause(&mut self, comm: &ThreadTransport) -> Result<Option<f64>, TransportError> {
+        if self.spins < SPINS {
+            self.spins += 1;
+            std::hint::spin_loop();
+            return Ok(None);
+        }
+        if let Some(failed) = comm.world.failed() {
+            let rank = comm.job_rank();
+            return Err(TransportError::Aborted { rank, failed });
+        }
+        std::thread::yield_now();
+        let waited = self.began.get_or_insert_with(Instant::now).elapsed();
+        let waited = waited.as_secs_f64();
+        Ok((waited > YIELD_SECONDS).then_some(waited))
+    }
+
+    /// Waits a little for a slot.
+    pub(super) fn wait(
+        &mut self,
+        scope: &ThreadScope<'_>,
+        index: u32,
+    ) -> Result<(), TransportError> {
+        let comm = scope.comm;
+        let Some(seconds) = self.pause(comm)? else {
+            return Ok(());
+        };
+        let (rank, world) = (comm.job_rank(), &comm.world);
+        let (waiting, partner, tag, elements) = scope.waiting(index);
+        let partner = comm.group.members[partner];
+        if self.partner_ended {
+            return Err(TransportError::PartnerEnded {
+                rank,
+                partner,
+                tag,
+                waiting,
+                elements,
+            });
+        }
+        let limit = world.options.watchdog_seconds;
+        if limit > 0.0 && seconds > limit {
+            return Err(TransportError::Timeout {
+                rank,
+                partner,
+                tag,
+                waiting,
+                elements,
+                seconds: limit,
+            });
+        }
+        // One more look after the partner was seen to have ended: its last message counts.
+        self.partner_ended = partner != rank && world.ended(partner);
+        if !self.partner_ended {
+            let mailbox = &comm.group.mailboxes[comm.rank];
+            world.sleep(rank, || {
+                mailbox.has_deliveries() || scope.outcome(index).is_some()
+            });
+        }
+        Ok(())
+    }
+
+    /// Waits a little for the other ranks of a split.
+    pub(super) fn split(&mut self, comm: &ThreadTransport) -> Result<(), TransportError> {
+        let Some(seconds) = self.pause(comm)? else {
+            return Ok(());
+        };
+        let (rank, world) = (comm.job_rank(), &comm.world);
+        // A rank that takes part cannot end before all have asked.
+        let ended = comm.group.members.iter().find(|&&r| world.ended(r));
+        if let (Some(&partner), true) = (ended, self.partner_ended) {
+            return Err(TransportError::PartnerEnded {
+                rank,
+                partner,
+                tag: 0,
+                waiting: IN_SPLIT,
+                elements: 0,
+            });
+        }
+        self.partner_ended = ended.is_some();
+        let limit = world.options.watchdog_seconds;
+        if limit > 0.0 && seconds > limit {
+            return Err(TransportError::Timeout {
+                rank,
+                partner: rank,
+                tag: 0,
+                waiting: IN_SPLIT,
+                elements: 0,
+                seconds: limit,
+            });
+        }
+        world.sleep(rank, || false);
+        Ok(())
+    }
+}
