@@ -39,6 +39,9 @@ impl std::fmt::Debug for Projection {
     }
 }
 
+/// Fills in row `j` of a field.
+type FillRow<'a, E> = dyn FnMut(usize, usize, &mut [f64]) -> Result<(), E> + 'a;
+
 /// Row `j` times Legendre functions, for one zonal wavenumber.
 type Accumulate<'a> = dyn FnMut(usize, usize, &[Complex64]) + 'a;
 
@@ -178,7 +181,7 @@ impl Projection {
     fn each<E>(
         &self,
         fields: usize,
-        row: &mut dyn FnMut(usize, usize, &mut [f64]) -> Result<(), E>,
+        row: &mut FillRow<'_, E>,
         accumulate: &mut Accumulate<'_>,
     ) -> Result<(), E> {
         let mut input = self.fft.make_input_vec();
