@@ -41,15 +41,15 @@ pub fn run(options: &RunOptions) -> Result<()> {
         .as_deref()
         .map(read_checkpoint)
         .transpose()?;
-    if let Some(checkpoint) = &restart {
-        if checkpoint.step >= session.namelist.problem.steps {
-            return Err(Error::Input(format!(
-                "--restart: the checkpoint is at step {}, and the run ends at step {}; raise {}",
-                checkpoint.step,
-                session.namelist.problem.steps,
-                session.namelist.at("problem.days"),
-            )));
-        }
+    if let Some(checkpoint) = &restart
+        && checkpoint.step >= session.namelist.problem.steps
+    {
+        return Err(Error::Input(format!(
+            "--restart: the checkpoint is at step {}, and the run ends at step {}; raise {}",
+            checkpoint.step,
+            session.namelist.problem.steps,
+            session.namelist.at("problem.days"),
+        )));
     }
     if output.samples_per_file > 0 || output.checkpoint_steps > 0 {
         check_target(&output.directory, restart.is_some())?;

@@ -113,7 +113,7 @@ pub(super) fn copy_latitudes(
         for unit in layout.chunks_exact_mut(globe) {
             let (part, rest) = message.split_at_mut(block);
             message = rest;
-            if pairs.start % LANES == 0 {
+            if pairs.start.is_multiple_of(LANES) {
                 let start = pairs.start / LANES * fields * CELL;
                 copying.run(&mut unit[start..start + block], part);
             } else {

@@ -39,6 +39,9 @@ impl std::fmt::Debug for Projection {
     }
 }
 
+/// Fills in row `j` of a field.
+type FillRow<'a, E> = dyn FnMut(usize, usize, &mut [f64]) -> Result<(), E> + 'a;
+
 /// The share of a row, or of two rows at opposite latitudes, in one zonal wavenumber.
 struct Share<'a> {
     /// Place of the wavenumber among the orders, and the recurrence of its Legendre functions.
@@ -196,7 +199,7 @@ impl Projection {
         &self,
         (extra, beyond): (usize, usize),
         fields: usize,
-        row: &mut dyn FnMut(usize, usize, &mut [f64]) -> Result<(), E>,
+        row: &mut FillRow<'_, E>,
         accumulate: &mut Accumulate<'_>,
     ) -> Result<(), E> {
         let mut input = self.fft.make_input_vec();

@@ -266,10 +266,10 @@ mod tests {
                     worst = worst.max(exact[2 * l].abs()).max(exact[2 * l + 1].abs());
                     continue;
                 }
-                if l % CHUNK == 0 {
-                    if let Some(seed) = wave.seed(block, chunk) {
-                        (p, previous) = (seed[0][group][lane], seed[1][group][lane]);
-                    }
+                if l % CHUNK == 0
+                    && let Some(seed) = wave.seed(block, chunk)
+                {
+                    (p, previous) = (seed[0][group][lane], seed[1][group][lane]);
                 }
                 let d = if l > 0 { wave.combine[l - 1].d } else { 0.0 };
                 let even = wave.combine[l].e * p + d * previous;

@@ -1,5 +1,7 @@
 //! Fields on every kind of grid come back as the coefficients they were made of.
 
+use std::convert::Infallible;
+
 use std::path::Path;
 
 use ndarray::Array2;
@@ -75,21 +77,22 @@ fn projection(grid: &LatLonGrid) -> Projection {
     .with_limits(grid.degree, grid.order)
 }
 
-fn scalar(grid: &LatLonGrid, field: &GridField) -> Series {
-    let fill = |j, row: &mut [f64]| copy(field, j, row);
-    projection(grid).project_scalar(0, fill).unwrap()
-}
-
-fn copy(field: &GridField, j: usize, row: &mut [f64]) -> Result<(), ()> {
+fn fill(field: &GridField, j: usize, row: &mut [f64]) -> Result<(), Infallible> {
     row.copy_from_slice(field.rows.row(j).to_slice().unwrap());
     Ok(())
+}
+
+fn scalar(grid: &LatLonGrid, field: &GridField) -> Series {
+    let Ok(series) = projection(grid).project_scalar(0, |j, row| fill(field, j, row));
+    series
 }
 
 fn wind(grid: &LatLonGrid, wind: &Wind) -> (Series, Series) {
     match wind {
         Wind::Components { u, v } => {
-            let fill = |field, j, row: &mut [f64]| copy(if field == 0 { u } else { v }, j, row);
-            projection(grid).project_vector(1.0, fill).unwrap()
+            let Ok(both) =
+                projection(grid).project_vector(1.0, |field, j, row| fill([u, v][field], j, row));
+            both
         }
         Wind::Derivatives { zeta, delta } => (scalar(grid, zeta), scalar(grid, delta)),
     }
