@@ -126,6 +126,13 @@ fn options_that_point_nowhere() {
     refused_in_a_line(&folder, "run n.toml --json no/such/r.json", &["no/such"]);
     refused_in_a_line(&folder, "run n.toml --csv no/such/r.csv", &["no/such"]);
     refused_in_a_line(&folder, "run n.toml --restart no.nc", &["no.nc"]);
+    for words in ["--json n.toml", "--csv n.toml", "--json r --csv r"] {
+        refused_in_a_line(
+            &folder,
+            &format!("run n.toml {words}"),
+            &["a file of its own"],
+        );
+    }
     std::fs::create_dir(folder.0.join("results")).unwrap();
     refused_in_a_line(&folder, "run n.toml --json results", &["results"]);
 }

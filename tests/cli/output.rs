@@ -67,6 +67,46 @@ fn too_long_steps() {
 }
 
 #[test]
+fn too_little_diffusion_and_odd_input() {
+    // The smallest scales of a jet on a tiny planet fill within a day.
+    blow_up(
+        "blow-diffusion",
+        "case = \"williamson-5\"\ntruncation = 21\ndays = 20.0\nphibar = 1.0",
+        "dt = 120.0",
+        "1",
+        &["time.diffusion", "enstrophy"],
+    );
+}
+
+/// A state that has just gone out of bounds in the last step is no valid result.
+#[test]
+fn a_run_that_ends_while_it_blows_up() {
+    let folder = Folder::new("blow-last");
+    folder.file(
+        "n.toml",
+        "[problem]\ncase = \"williamson-5\"\ntruncation = 42\nsteps = 100\n[time]\n\
+         dt = 1200.0\nscheme = \"explicit\"\n[output]\nsamples-per-file = 0\n\
+         checkpoint-hours = 0\n",
+    );
+    let whole = go(&folder, "run n.toml");
+    assert_eq!(whole.code, 1, "{}", whole.stderr);
+    let (_, rest) = whole.stderr.split_once("in step ").unwrap();
+    let step: u64 = rest.split(' ').next().unwrap().parse().unwrap();
+    let last = go(
+        &folder,
+        &format!("run n.toml --set problem.steps={}", step - 1),
+    );
+    assert_eq!(last.code, 3, "{}", last.stdout);
+    assert!(last.stdout.contains("INVALID"), "{}", last.stdout);
+    assert!(last.stderr.contains("blowing up"), "{}", last.stderr);
+    let before = go(
+        &folder,
+        &format!("run n.toml --set problem.steps={}", step - 2),
+    );
+    assert_eq!(before.code, 0, "{}", before.stderr);
+}
+
+#[test]
 fn a_folder_that_cannot_be_made() {
     // Not even root makes a folder there.
     if !Path::new("/proc/self").exists() {
@@ -78,7 +118,9 @@ fn a_folder_that_cannot_be_made() {
         &folder,
         "run n.toml --set output.directory=\"/proc/nowhere\"",
     );
-    assert!([1, 2].contains(&outcome.code), "{}", outcome.stderr);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    // Before the first step, not after the last.
+    assert_eq!(outcome.stdout, "");
     assert!(
         outcome.stderr.contains("/proc/nowhere"),
         "{}",
@@ -119,19 +161,8 @@ fn a_disk_that_fills() {
     );
     // A sample of T10 is 5 fields of 16 x 32 doubles: 20 KiB.
     let Some(disk) = Disk::new(&folder, 160) else {
-        // The limit of the shell on the size of a file, signal ignored, fails in the same way.
-        let output = Command::new("bash")
-            .args(["-c", "trap '' XFSZ; ulimit -f 30; exec \"$0\" run n.toml --set output.samples-per-file=9"])
-            .arg(env!("CARGO_BIN_EXE_pstswm"))
-            .args(["--set", "problem.steps=20"])
-            .current_dir(&folder.0)
-            .output()
-            .unwrap();
-        eprintln!(
-            "no mount here: {:?}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        return;
+        eprintln!("not allowed to mount a small disk here: only the size of a file is limited");
+        return a_file_that_may_not_grow(&folder);
     };
     let outcome = go(&folder, "run n.toml --set problem.steps=40 --ranks 2");
     assert_eq!(outcome.code, 1, "{}{}", outcome.stdout, outcome.stderr);
@@ -149,4 +180,28 @@ fn a_disk_that_fills() {
         let h = file.read_var_f64("h").unwrap();
         assert!(h.iter().all(|h| (8000.0..11000.0).contains(h)), "{name}");
     }
+}
+
+/// Where nothing can be mounted: the system's limit on the size of a file stops the second file.
+fn a_file_that_may_not_grow(folder: &Folder) {
+    let output = Command::new("bash")
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\"",
+            env!("CARGO_BIN_EXE_pstswm"),
+            "run",
+            "n.toml",
+            "--set",
+            "problem.steps=20",
+            "--set",
+            "output.samples-per-file=9",
+        ])
+        .current_dir(&folder.0)
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("cannot write"), "{message}");
+    assert!(message.contains("history_0001.nc"), "{message}");
+    assert_eq!(folder.names("out"), Vec::<String>::new());
 }
