@@ -11,7 +11,7 @@ use crate::pencil::{FORWARD_FIELDS, INVERSE_FIELDS};
 use crate::problem::planet::DAY;
 use crate::report::netcdf::{
     CheckpointData, CheckpointWriter, HistoryPlan, HistoryWriter, Sample, check_target,
-    next_history_number, read_checkpoint,
+    last_history_time, next_history_number, read_checkpoint,
 };
 use crate::report::progress::Progress;
 use crate::report::provenance::{Context, Place, Provenance};
@@ -109,6 +109,8 @@ struct Rank<'a, T: Transport> {
     speaks: bool,
     /// Rank 0 writes.
     history: Option<HistoryWriter>,
+    /// Model time of the last sample that whole files of an earlier part of the run hold, s.
+    already: Option<f64>,
     checkpoints: Option<CheckpointWriter>,
     provenance: Option<Provenance>,
     setup: Option<Setup>,
@@ -160,6 +162,7 @@ impl<'a, T: Transport> Rank<'a, T> {
             model,
             speaks: speak && root,
             history: None,
+            already: None,
             checkpoints: None,
             provenance,
             setup,
@@ -243,6 +246,7 @@ impl<'a, T: Transport> Rank<'a, T> {
         if output.samples_per_file > 0 {
             let problem = &list.problem;
             let nlon = problem.nlon;
+            self.already = last_history_time(&output.directory)?;
             self.history = Some(HistoryWriter::new(HistoryPlan {
                 directory: output.directory.clone(),
                 first_number: next_history_number(&output.directory),
@@ -289,14 +293,15 @@ impl<'a, T: Transport> Rank<'a, T> {
         if list.output.samples_per_file > 0 {
             let sum = checksum_of(&self.model)?;
             let levels = self.model.gather_fields().map_err(explain)?;
-            if let (Some(history), Some(levels)) = (&mut self.history, levels) {
+            let seconds = self.model.seconds();
+            let held = self.already.is_some_and(|last| seconds <= last);
+            if let (Some(history), Some(levels), false) = (&mut self.history, levels, held) {
                 let start = self.model.phases.start();
-                let sample = Sample {
-                    time: self.model.seconds(),
+                history.push(Sample {
+                    time: seconds,
                     levels,
                     checksum: sum,
-                };
-                history.push(sample)?;
+                })?;
                 self.model.phases.stop(Phase::Output, start);
             }
         }

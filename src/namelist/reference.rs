@@ -9,7 +9,7 @@ use crate::swap::protocol::Protocol;
 /// What a case's namelist sets, where that is not the default. The steps and coefficients are
 /// those of the published runs (NCAR/TN-388 and the sample decks of STSWM; Galewsky et al. 2004).
 fn presets(case: CaseName) -> Vec<(&'static str, &'static str)> {
-    const POINT: (&str, &str) = ("output.points", "[[40.46, 255.94]]");
+    const POINT: (&str, &str) = ("output.points", "[[40.46365, 255.9375]]");
     let own: &[(&str, &str)] = match case {
         CaseName::Williamson1 => &[("problem.days", "12.0"), ("time.dt", "1200.0")],
         CaseName::Williamson2 | CaseName::Williamson3 => &[("time.dt", "1200.0")],

@@ -12,6 +12,8 @@
 //!
 //! The solver sees [`Pencil::inverse`] and [`Pencil::forward`], and no rank.
 
+mod buffers;
+mod cells;
 pub mod choice;
 pub mod spectral_layout;
 mod stage;

@@ -3,6 +3,8 @@
 use num_complex::Complex64;
 use thiserror::Error;
 
+use super::buffers::Buffers;
+use super::cells::CellMap;
 use super::choice::{AlgorithmChoice, FftAlgorithm};
 use super::spectral_layout::SpectralLayout;
 use super::stage::{Copying, Plans, copy_latitudes, copy_longitudes, copy_waves};
@@ -77,102 +79,6 @@ pub struct Pencil<T> {
     cells_at: [CellMap; 2],
     buffers: Buffers,
     degrees_scratch: Vec<Complex64>,
-}
-
-/// Working arrays, sized for the larger number of fields; empty where a movement is not needed.
-#[derive(Debug, Default)]
-struct Buffers {
-    /// `[own unit][group of the globe][field]` cells.
-    spectral: Vec<f64>,
-    /// Messages of the Legendre transpose.
-    latitudes: Vec<f64>,
-    /// `[unit of the column][group][field]` cells.
-    fourier: Vec<f64>,
-    /// `[level x group x field][own wavenumber]` cells.
-    waves: Vec<f64>,
-    /// Cells of own lines, `[column][group of lines][wavenumber of the column]`.
-    cells: Vec<f64>,
-    /// Whole own lines.
-    lines: Vec<f64>,
-    /// Messages of the longitude transpose.
-    longitudes: Vec<f64>,
-}
-
-/// Where the cell of a wavenumber of a group of lines lies: `base + group stride`.
-#[derive(Debug)]
-struct CellMap {
-    /// `[level][m]`: offset of the level's first group of lines, less that group's own share.
-    base: Vec<isize>,
-    /// `[m]`.
-    stride: Vec<isize>,
-    per_level: usize,
-    waves: usize,
-    first: usize,
-}
-
-impl CellMap {
-    /// Cells in blocks `[column][group of own lines][wavenumber of the column]`.
-    fn blocks(distribution: &Distribution, (x, y): (usize, usize), fields: usize) -> Self {
-        let lines = distribution.line_groups(x, y, fields);
-        let waves = distribution.truncation.m_max() + 1;
-        let per_level = distribution.groups(y) * fields;
-        let (mut base, mut stride) = (vec![0; waves], vec![0; waves]);
-        let mut start = 0;
-        for x in 0..distribution.mesh.px {
-            let own = distribution.waves(x);
-            for (slot, &m) in own.iter().enumerate() {
-                base[m] = (start + slot * CELL) as isize;
-                stride[m] = (own.len() * CELL) as isize;
-            }
-            start += lines.len() * own.len() * CELL;
-        }
-        let base = (0..distribution.levels)
-            .flat_map(|level| {
-                let first = (level * per_level) as isize - lines.start as isize;
-                base.iter()
-                    .zip(&stride)
-                    .map(move |(base, stride)| base + first * stride)
-            })
-            .collect();
-        Self {
-            base,
-            stride,
-            per_level,
-            waves,
-            first: lines.start,
-        }
-    }
-
-    /// Cells `[unit][group][field]`, every unit of the column at hand.
-    fn units(
-        distribution: &Distribution,
-        (x, y): (usize, usize),
-        fields: usize,
-        units: &[Unit],
-    ) -> Self {
-        let waves = distribution.truncation.m_max() + 1;
-        let per_level = distribution.groups(y) * fields;
-        let mut base = vec![0; distribution.levels * waves];
-        for (index, unit) in units.iter().enumerate() {
-            base[unit.level * waves + unit.m] = (index * per_level * CELL) as isize;
-        }
-        let first = distribution.line_groups(x, y, fields).start;
-        Self {
-            base,
-            stride: vec![CELL as isize; waves],
-            per_level,
-            waves,
-            first,
-        }
-    }
-
-    /// Offset of the cell of wavenumber `m` of own group of lines `line`.
-    #[inline]
-    fn at(&self, line: usize, m: usize) -> usize {
-        let global = self.first + line;
-        let (level, group) = (global / self.per_level, global % self.per_level);
-        (self.base[level * self.waves + m] + group as isize * self.stride[m]) as usize
-    }
 }
 
 impl<T: Transport> Pencil<T> {
@@ -288,23 +194,10 @@ impl<T: Transport> Pencil<T> {
 
     /// Bytes of seeds and working arrays of this rank.
     pub fn bytes(&self) -> usize {
-        let b = &self.buffers;
-        let buffers = [
-            &b.spectral,
-            &b.latitudes,
-            &b.fourier,
-            &b.waves,
-            &b.cells,
-            &b.lines,
-            &b.longitudes,
-        ];
         self.legendre.bytes()
             + self.fourier.bytes()
             + size_of_val(self.degrees_scratch.as_slice())
-            + buffers
-                .iter()
-                .map(|buffer| size_of_val(buffer.as_slice()))
-                .sum::<usize>()
+            + self.buffers.bytes()
     }
 
     /// To the grid: four scalar fields, each as the layout says, onto
@@ -537,37 +430,6 @@ impl<T: Transport> Pencil<T> {
         }
         phases.stop(Phase::ForwardLegendre, start);
         Ok(())
-    }
-}
-
-impl Buffers {
-    fn new(
-        distribution: &Distribution,
-        (x, y): (usize, usize),
-        layout: &SpectralLayout,
-        units: &[Unit],
-    ) -> Self {
-        const FIELDS: usize = FORWARD_FIELDS;
-        let (px, py) = (distribution.mesh.px, distribution.mesh.py);
-        let zeros = |needed: bool, len: usize| vec![0.0; if needed { len } else { 0 }];
-        let globe = layout.units().len() * FIELDS * CELL;
-        let message: usize = (0..py).map(|y| distribution.groups(y)).sum::<usize>() * globe;
-        let own_lines = distribution.line_groups(x, y, FIELDS).len();
-        let row_lines: usize = (0..px)
-            .map(|x| distribution.line_groups(x, y, FIELDS).len())
-            .sum();
-        let waves = distribution.waves(x).len();
-        let all_waves = distribution.truncation.m_max() + 1;
-        let double = px > 1 && !distribution.by_level;
-        Self {
-            spectral: zeros(py > 1, distribution.all_groups() * globe),
-            latitudes: zeros(py > 1, message),
-            fourier: zeros(true, units.len() * distribution.groups(y) * FIELDS * CELL),
-            waves: zeros(double, row_lines * waves * CELL),
-            cells: zeros(double, own_lines * all_waves * CELL),
-            lines: zeros(px > 1, own_lines * distribution.nlon * POINT),
-            longitudes: zeros(px > 1, own_lines * distribution.nlon * POINT),
-        }
     }
 }
 

@@ -5,7 +5,6 @@
 
 use num_complex::Complex64;
 
-use super::blowup::{BlowUp, Cause};
 use super::from_file::Loaded;
 use super::model::{Model, SolverError};
 use super::state::State;
@@ -14,7 +13,6 @@ use crate::dd::{Dd, two_product};
 use crate::measure::Phase;
 use crate::pencil::INVERSE_FIELDS;
 use crate::problem::cases::Point;
-use crate::problem::definition::Scheme;
 use crate::problem::planet::DAY;
 use crate::report::run::{Advection, DiagnosticsRecord, Norm, Norms};
 use crate::transform::{LANES, POINT};
@@ -397,95 +395,5 @@ impl<T: Transport> Model<T> {
     /// A lost rank.
     pub fn max_wind(&self) -> Result<f64, SolverError> {
         Ok(max_over_ranks(&self.world, &[self.max_wind])?[0])
-    }
-}
-
-/// The worst point of the grid fields of the evaluation that went out of bounds.
-pub(super) fn locate<T: Transport>(model: &Model<T>, state: &State, seconds: f64) -> BlowUp {
-    let (shape, gauss) = (&model.shape, model.pencil.gauss());
-    let length = shape.longitudes.len() * POINT;
-    let (mut worst, mut at) = (-1.0, (0, 0, 0, 0));
-    'search: for level in 0..shape.levels {
-        for (own, pair) in shape.pairs.clone().enumerate() {
-            let (group, lane) = (own / LANES, own % LANES);
-            let row = (level * shape.groups + group) * INVERSE_FIELDS * length;
-            for side in 0..2 {
-                for i in 0..shape.longitudes.len() {
-                    let here = row + i * POINT + side * LANES + lane;
-                    let grid = &model.work.grid_from;
-                    let (u, v) = (grid[here + 2 * length], grid[here + 3 * length]);
-                    let wind = u.hypot(v) * model.secant2[group][lane].sqrt();
-                    if !wind.is_finite() || wind > worst {
-                        (worst, at) = (wind, (level, pair, side, i));
-                    }
-                    if !wind.is_finite() {
-                        break 'search;
-                    }
-                }
-            }
-        }
-    }
-    let (level, pair, side, i) = at;
-    let latitude = gauss.mu[pair].to_f64().asin().to_degrees();
-    BlowUp {
-        step: model.step + 1,
-        seconds,
-        level,
-        latitude: if side == 0 { latitude } else { -latitude },
-        longitude: 360.0 * (shape.longitudes.start + i) as f64 / model.problem.nlon as f64,
-        wind: worst,
-        bound: model.wind_bound,
-        cause: cause(model, state),
-    }
-}
-
-/// The likely cause: the Courant numbers of the initial wind and of gravity waves, then the share
-/// of enstrophy in the last third of this rank's degrees.
-fn cause<T: Transport>(model: &Model<T>, state: &State) -> Cause {
-    let (problem, dt) = (&model.problem, model.time.dt);
-    let k = problem.truncation.k_max() as f64;
-    let per_speed = dt * (k * (k + 1.0)).sqrt() / problem.planet.radius;
-    let limit = if model.time.scheme == Scheme::Rk4 {
-        2.8
-    } else {
-        1.0
-    };
-    let gravity = model.phibar.max(0.0).sqrt() * per_speed;
-    if model.time.scheme != Scheme::SemiImplicit && !model.advection_only && gravity > limit {
-        return Cause::TimeStep {
-            courant: gravity,
-            gravity: true,
-        };
-    }
-    let advective = model.initial.map_or(0.0, |initial| initial.max_wind) * per_speed;
-    if advective > limit {
-        return Cause::TimeStep {
-            courant: advective,
-            gravity: false,
-        };
-    }
-    if model.step < 10 {
-        return Cause::Input;
-    }
-    let (mut tail, mut all) = (0.0, 0.0);
-    for (unit, range) in model.pencil.layout().iter() {
-        for (offset, value) in state.zeta[range].iter().enumerate() {
-            let square = value.norm_sqr();
-            all += square;
-            if 3 * (unit.m + offset) > 2 * problem.truncation.k_max() {
-                tail += square;
-            }
-        }
-    }
-    let share = tail / all;
-    if share > 0.1 || !share.is_finite() {
-        Cause::Diffusion {
-            share: if share.is_finite() { share } else { 1.0 },
-        }
-    } else {
-        Cause::TimeStep {
-            courant: advective,
-            gravity: false,
-        }
     }
 }

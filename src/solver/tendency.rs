@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use super::blowup::BlowUp;
+use super::blowup;
 use super::model::{Model, SolverError};
 use super::operators::Operators;
 use super::products::products;
@@ -65,9 +65,9 @@ impl<T: Transport> Model<T> {
         );
         self.max_wind = (2.0 * extremes.kinetic).sqrt();
         if extremes.out_of_bounds {
-            return Err(SolverError::BlowUp(Box::new(
-                self.locate_blow_up(state, seconds),
-            )));
+            return Err(SolverError::BlowUp(Box::new(blowup::locate(
+                self, state, seconds,
+            ))));
         }
         self.phases.stop(Phase::GridProducts, start);
         let work = &mut self.work;
@@ -107,10 +107,5 @@ impl<T: Transport> Model<T> {
         }
         self.phases.stop(Phase::SpectralUpdate, start);
         Ok(())
-    }
-
-    /// Where and why the wind went out of bounds, from this rank's grid points.
-    fn locate_blow_up(&self, state: &State, seconds: f64) -> BlowUp {
-        super::diagnostics::locate(self, state, seconds)
     }
 }

@@ -50,10 +50,22 @@ fn sample(time: f64, levels: usize) -> Sample {
 
 #[test]
 fn samples_come_back_and_files_appear_only_when_whole() {
-    for levels in [1, 3] {
-        let folder = scratch(&format!("history{levels}")).join("made/later");
+    let formats = if cfg!(feature = "netcdf4") {
+        vec![HistoryFormat::Classic, HistoryFormat::NetCdf4]
+    } else {
+        vec![HistoryFormat::Classic]
+    };
+    for (levels, format) in formats
+        .into_iter()
+        .flat_map(|format| [(1, format), (3, format)])
+    {
+        let folder = scratch(&format!("history{levels}{format:?}")).join("made/later");
         check_target(&folder, false).unwrap();
-        let mut writer = HistoryWriter::new(plan(&folder, levels)).unwrap();
+        let plan = HistoryPlan {
+            format,
+            ..plan(&folder, levels)
+        };
+        let mut writer = HistoryWriter::new(plan).unwrap();
         assert!(!folder.exists());
         writer.push(sample(0.0, levels)).unwrap();
         assert!(!folder.exists(), "one of two samples is no file yet");

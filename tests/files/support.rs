@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-/// A fresh folder.
+/// A fresh folder below the target folder; no two tests use one name.
 pub(crate) fn scratch(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("pstswm-files-{}-{name}", std::process::id()));
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join("files")
+        .join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder

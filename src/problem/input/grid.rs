@@ -154,12 +154,19 @@ fn latitudes(lat: &[f64]) -> Result<Latitudes, String> {
             .map(|(a, b)| (a - b).abs())
             .fold(0.0, f64::max)
     };
-    let poles: Vec<f64> = (0..n)
-        .map(|j| 90.0 - 180.0 * j as f64 / (n - 1) as f64)
-        .collect();
-    let cells: Vec<f64> = (0..n)
-        .map(|j| 90.0 - 180.0 * (j as f64 + 0.5) / n as f64)
-        .collect();
+    // The south mirrors the north to the last bit: rows can then share Legendre functions.
+    let mirrored = |place: &dyn Fn(usize) -> f64| -> Vec<f64> {
+        let side = |j: usize| {
+            if 2 * j < n {
+                place(j)
+            } else {
+                -place(n - 1 - j)
+            }
+        };
+        (0..n).map(side).collect()
+    };
+    let poles = mirrored(&|j| 90.0 - 180.0 * j as f64 / (n - 1) as f64);
+    let cells = mirrored(&|j| 90.0 - 180.0 * (j as f64 + 0.5) / n as f64);
     let sines = |places: &[f64]| places.iter().map(|p| p.to_radians().sin()).collect();
     if distance(&poles) <= LATITUDE_TOLERANCE {
         let mu = sines(&poles);

@@ -85,15 +85,28 @@ fn process_of(name: &str) -> Option<u32> {
 pub(super) mod tests {
     use super::*;
 
-    /// A fresh folder for a test.
-    pub(in super::super) fn scratch(name: &str) -> PathBuf {
-        let folder =
-            std::env::temp_dir().join(format!("pstswm-{}-{name}-{:?}", std::process::id(), {
-                std::thread::current().id()
-            }));
+    /// A fresh folder for a test, removed in the end.
+    pub(in super::super) struct Scratch(PathBuf);
+
+    impl std::ops::Deref for Scratch {
+        type Target = Path;
+        fn deref(&self) -> &Path {
+            &self.0
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    pub(in super::super) fn scratch(name: &str) -> Scratch {
+        let name = format!("pstswm-{}-{name}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
-        folder
+        Scratch(folder)
     }
 
     #[test]
@@ -108,7 +121,7 @@ pub(super) mod tests {
         })
         .unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"whole");
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&*folder).unwrap().count(), 1);
     }
 
     #[test]
@@ -123,7 +136,7 @@ pub(super) mod tests {
         .unwrap_err();
         assert!(error.to_string().contains("No space left"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&*folder).unwrap().count(), 1);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::error::OutputError;
+use crate::problem::input::{InputError, Source};
 
 /// Whether a run may write into `directory`. Nothing stays written here: a file is made and removed
 /// where the folder is, or else in the nearest folder above it, so that a run does not find out
@@ -72,6 +73,19 @@ pub fn next_history_number(directory: &Path) -> usize {
     numbers.max().map_or(1, |last| last + 1)
 }
 
+/// Model time, s, of the last sample in the history files of `directory`; `None`: there is none.
+///
+/// # Errors
+/// The last file cannot be read.
+pub fn last_history_time(directory: &Path) -> Result<Option<f64>, InputError> {
+    let last = next_history_number(directory) - 1;
+    if last == 0 {
+        return Ok(None);
+    }
+    let mut source = Source::open(&directory.join(history_name(last)))?;
+    Ok(source.read("time")?.last().copied())
+}
+
 fn names(directory: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
@@ -80,6 +94,11 @@ fn names(directory: &Path) -> Vec<String> {
     names
         .map(|name| name.to_string_lossy().into_owned())
         .collect()
+}
+
+/// The name of history file `number`.
+pub(super) fn history_name(number: usize) -> String {
+    format!("history_{number:04}.nc")
 }
 
 /// `history_0012.nc` is number 12.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
 
+use super::check::history_name;
 use super::classic::LARGEST;
 use super::document::{Document, Kind, Value, Values, Variable, text};
 use super::error::OutputError;
@@ -195,9 +196,7 @@ impl HistoryWriter {
     }
 
     fn path(&self) -> PathBuf {
-        self.plan
-            .directory
-            .join(format!("history_{:04}.nc", self.next))
+        self.plan.directory.join(history_name(self.next))
     }
 
     fn must_be_free(&self, path: &Path) -> Result<(), OutputError> {

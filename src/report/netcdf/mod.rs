@@ -16,7 +16,7 @@ mod history;
 mod netcdf4;
 mod restart;
 
-pub use check::{check_target, next_history_number};
+pub use check::{check_target, last_history_time, next_history_number};
 pub use checkpoint::{CheckpointData, CheckpointWriter, checkpoint_name};
 pub use error::OutputError;
 pub use history::{HistoryPlan, HistoryWriter, LevelFields, Sample};
