@@ -3,20 +3,21 @@
 //! Data flows one way, and a module uses only what stands above it:
 //!
 //! ```text
-//! namelist      the run file, checked as a whole
-//! problem       the sphere, the test cases, states from files
-//! dd            double-double arithmetic (anyone may use it)
-//! decomp        who owns which latitudes, wavenumbers and levels
+//! error         the program's error: one message, one exit code
+//! dd            double-double arithmetic
+//! measure       clocks, phases, statistics; these three may be used by all
 //! grid          Gaussian latitudes
 //! spectral      truncations, associated Legendre functions
+//! problem       the sphere, the test cases, states from files
+//! decomp        who owns which latitudes, wavenumbers and levels
 //! transport     messages between ranks (threads of one process; MPI)
 //! swap          two ranks exchange messages: order, protocol
 //! exchange      transposes and collectives built from swaps, on flat buffers
 //! transform     one rank's share of the FFT and the Legendre transform
 //! pencil        the distributed transform: transform and exchange meet
-//! solver        the shallow-water equations on top of pencil
-//! measure       clocks, phases, statistics
+//! namelist      the run file, checked as a whole, into the plain data of the layers above
 //! report        results as text, JSON and NetCDF
+//! solver        the shallow-water equations on top of pencil
 //! app           one file per subcommand
 //! ```
 

@@ -33,7 +33,20 @@ use crate::transport::Transport;
 pub fn run(options: &RunOptions) -> Result<()> {
     let session = Session::load(&options.file, &options.sets(), options.ranks as usize)?;
     let output = &session.namelist.output;
-    for path in [&options.json, &options.csv].into_iter().flatten() {
+    let results = [("--json", &options.json), ("--csv", &options.csv)];
+    let mut taken = vec![
+        ("FILE", Some(&options.file)),
+        ("--restart", options.restart.as_ref()),
+    ];
+    for (option, path) in results {
+        let Some(path) = path else { continue };
+        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == Some(path)) {
+            return Err(Error::Input(format!(
+                "{option} {}: is the file of {other}, too; give each a file of its own",
+                path.display()
+            )));
+        }
+        taken.push((option, Some(path)));
         json::check_writable(path)?;
     }
     let restart = options

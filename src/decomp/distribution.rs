@@ -56,7 +56,7 @@ impl Distribution {
         block(self.nlon, self.mesh.px, x)
     }
 
-    /// Latitude pairs of row `y`: whole groups of [`LANES`] while there are enough of them.
+    /// Latitude pairs of row `y`: whole groups of four while there are enough of them.
     pub fn pairs(&self, y: usize) -> Range<usize> {
         block_of_units(self.nlat / 2, LANES, self.mesh.py, y)
     }

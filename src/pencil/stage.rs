@@ -153,6 +153,10 @@ pub(super) fn copy_waves(
     cells: &mut [f64],
     message: &mut [f64],
 ) {
+    if per_level == 0 {
+        // A row of the mesh without latitudes.
+        return;
+    }
     for (unit, cells) in units.iter().zip(cells.chunks_exact_mut(per_level * CELL)) {
         let wave = waves.partition_point(|&m| m < unit.m);
         let first = unit.level * per_level;

@@ -196,7 +196,7 @@ mod tests {
         let text = check_writable(&folder.0).unwrap_err().to_string();
         assert!(text.contains("is a folder"), "{text}");
         let error: crate::error::Error = check_writable(Path::new("/")).unwrap_err().into();
-        assert_eq!(error.exit_code(), 1);
+        assert_eq!(error.exit_code(), 2);
         if cfg!(target_os = "linux") {
             let text = check_writable(Path::new("/proc/a.json"))
                 .unwrap_err()

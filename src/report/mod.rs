@@ -61,8 +61,8 @@ pub enum ReportError {
 impl From<ReportError> for crate::error::Error {
     fn from(error: ReportError) -> Self {
         match error {
-            ReportError::Format { .. } => Self::Input(error.to_string()),
-            ReportError::Io { .. } | ReportError::Path { .. } => Self::Failed(error.to_string()),
+            ReportError::Format { .. } | ReportError::Path { .. } => Self::Input(error.to_string()),
+            ReportError::Io { .. } => Self::Failed(error.to_string()),
         }
     }
 }

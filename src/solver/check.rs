@@ -32,6 +32,13 @@ impl<T: Transport> Model<T> {
         if !finite {
             reasons.push("an invariant is not a finite number".to_owned());
         }
+        if entry.max_wind > self.wind_bound() {
+            reasons.push(format!(
+                "the run was blowing up when it ended: wind {:.4e} m/s, the bound is {:.0} m/s",
+                entry.max_wind,
+                self.wind_bound()
+            ));
+        }
         if entry.mass.abs() > MASS {
             reasons.push(format!(
                 "mass changed by {:.3e}, at most {MASS:e} is allowed",

@@ -6,14 +6,16 @@ use std::path::Path;
 use super::error::OutputError;
 use crate::problem::input::{InputError, Source};
 
-/// Whether a run may write into `directory`. Nothing is written here.
+/// Whether a run may write into `directory`. Nothing stays written here: a file is made and removed
+/// where the folder is, or else in the nearest folder above it, so that a run does not find out
+/// after hours.
 ///
 /// A run from the start needs a folder without history files and checkpoints (it need not exist);
 /// a restarted run (`restart`) adds to what is there, numbering its history files after the last.
 ///
 /// # Errors
 /// [`OutputError::Exists`] names the file in the way, [`OutputError::NotAFolder`] what is not a
-/// folder.
+/// folder; [`OutputError::Write`] when the system allows no new file there.
 pub fn check_target(directory: &Path, restart: bool) -> Result<(), OutputError> {
     for step in directory.ancestors() {
         if step.as_os_str().is_empty() || !step.exists() {
@@ -27,9 +29,32 @@ pub fn check_target(directory: &Path, restart: bool) -> Result<(), OutputError> 
         }
         break;
     }
-    if restart {
-        return Ok(());
+    if !restart {
+        must_be_free(directory)?;
     }
+    try_to_write(directory)
+}
+
+/// Makes and removes a file in `directory`, or in the nearest folder above it that is there.
+fn try_to_write(directory: &Path) -> Result<(), OutputError> {
+    let there = directory
+        .ancestors()
+        .map(|step| {
+            if step.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                step
+            }
+        })
+        .find(|step| step.is_dir())
+        .unwrap_or(Path::new("/"));
+    let probe = there.join(format!(".pstswm-{}.part", std::process::id()));
+    fs::File::create(&probe)
+        .and_then(|_| fs::remove_file(&probe))
+        .map_err(|error| OutputError::write(directory, error))
+}
+
+fn must_be_free(directory: &Path) -> Result<(), OutputError> {
     let ours = |name: &str| history_number(name).is_some() || checkpoint_step(name).is_some();
     match names(directory).into_iter().filter(|n| ours(n)).min() {
         Some(name) => Err(OutputError::Exists {
