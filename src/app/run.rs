@@ -116,6 +116,8 @@ struct Rank<'a, T: Transport> {
     setup: Option<Setup>,
     diagnostics: Vec<DiagnosticsRecord>,
     points: Vec<PointRecord>,
+    /// Steps at the start that were not timed.
+    warmup: u64,
 }
 
 /// Steps between the collective look at the wind that the progress line shows.
@@ -168,6 +170,7 @@ impl<'a, T: Transport> Rank<'a, T> {
             setup,
             diagnostics: Vec::new(),
             points: Vec::new(),
+            warmup: 0,
         })
     }
 
@@ -189,12 +192,13 @@ impl<'a, T: Transport> Rank<'a, T> {
         let list = &self.session.namelist;
         let (steps, output) = (list.problem.steps, &list.output);
         if let (Some(setup), Some(provenance)) = (&self.setup, &self.provenance) {
-            self.say(&text::header(setup, provenance))?;
+            self.say(&format!("{}\n", text::header(setup, provenance)))?;
         }
         self.open_files()?;
         let first = self.model.steps_done();
         self.output()?;
         let warmup = list.measure.warmup.min((steps - first).saturating_sub(1));
+        self.warmup = warmup;
         let mut times = Vec::with_capacity((steps - first - warmup) as usize);
         let rank = if self.speaks { 0 } else { 1 };
         let mut progress = Progress::new(rank, first, steps, list.time.dt);
@@ -351,7 +355,7 @@ impl<'a, T: Transport> Rank<'a, T> {
         let mut results = RunResults {
             setup,
             steps: list.problem.steps,
-            warmup_steps: list.measure.warmup,
+            warmup_steps: self.warmup,
             seconds_per_step: StepTimes::of(slowest),
             simulated_days_per_day: f64::NAN,
             transforms_per_step: TransformCount {
@@ -443,6 +447,7 @@ fn setup<T: Transport>(session: &Session, model: &Model<T>, memory: MemoryRecord
         },
         algorithm: algorithm(&list.algorithm),
         memory_bytes: memory,
+        wind_bound: model.wind_bound(),
     }
 }
 

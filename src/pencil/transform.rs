@@ -452,7 +452,9 @@ fn moved<T: Transport>(
 ) -> Result<crate::measure::Start, TransportError> {
     let mut cost = Moved::default();
     plan.execute(comm, send, recv, &mut cost)?;
-    phases.add(movement.wait(), cost.wait);
+    if cost.wait > 0.0 {
+        phases.add(movement.wait(), cost.wait);
+    }
     phases.add(movement.movement(), cost.moving);
     phases.sent(movement.movement(), cost.bytes, cost.messages);
     Ok(phases.start())

@@ -40,6 +40,9 @@ pub struct Setup {
     pub algorithm: AlgorithmRecord,
     /// Memory of the model's arrays on each rank.
     pub memory_bytes: MemoryRecord,
+    /// Wind above which the run is stopped as blown up, m/s.
+    #[serde(deserialize_with = "or_nan")]
+    pub wind_bound: f64,
 }
 
 /// Courant numbers of the shortest wave: `c dt sqrt(K (K + 1)) / a`, K the highest degree.

@@ -39,6 +39,7 @@ pub(super) fn setup() -> Setup {
             legendre_transpose: exchange,
         },
         memory_bytes: MemoryRecord::of(vec![3_500_000, 3_400_000]),
+        wind_bound: 493.05,
     }
 }
 

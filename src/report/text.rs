@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::provenance::Provenance;
 use super::record::Verdict;
-use super::run::{DiagnosticsRecord, ExchangeRecord, PhaseRecord, RunResults, Setup};
+use super::run::{DiagnosticsRecord, ExchangeRecord, PhaseRecord, PointRecord, RunResults, Setup};
 use super::units::{bytes, count, seconds};
 
 /// Width of the names at the left of header and summary.
@@ -59,6 +59,10 @@ pub fn header(setup: &Setup, provenance: &Provenance) -> String {
             "advective {:.3}, gravity wave {:.3}",
             setup.courant.advective, setup.courant.gravity_wave
         ),
+    );
+    line(
+        "stopped if",
+        format!("the wind passes {:.0} m/s anywhere", setup.wind_bound),
     );
     let mesh = &setup.mesh;
     line(
@@ -264,12 +268,40 @@ pub fn summary(results: &RunResults, verdict: &Verdict) -> String {
         text += &phases(&results.phases);
     }
     text.push('\n');
+    text += &points(&results.points);
     let _ = writeln!(
         text,
         "{:<LABEL$}{} ({} kernels)",
         "checksum", results.checksum, results.kernel
     );
     text += &self::verdict(verdict);
+    text
+}
+
+/// The values at the points of the namelist at the last output; empty without points.
+fn points(points: &[PointRecord]) -> String {
+    let Some(last) = points.last() else {
+        return String::new();
+    };
+    let mut text = format!(
+        "{:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>12} {:>12}\n",
+        "day", "lat, N", "lon, E", "h, m", "u, m/s", "v, m/s", "zeta, 1/s", "delta, 1/s"
+    );
+    for point in points.iter().filter(|point| point.day == last.day) {
+        let _ = writeln!(
+            text,
+            "{:>10} {:>10} {:>10} {:>13.4} {:>10.4} {:>10.4} {:>12.4e} {:>12.4e}",
+            rounded(point.day),
+            rounded(point.lat),
+            rounded(point.lon),
+            point.h,
+            point.u,
+            point.v,
+            point.zeta,
+            point.delta
+        );
+    }
+    text.push('\n');
     text
 }
 
@@ -347,6 +379,7 @@ truncation     T42
 grid           64 latitudes x 128 longitudes, 4 levels
 time           360 steps of 1200 s (5 days), semi-implicit
 Courant        advective 0.310, gravity wave 1.374
+stopped if     the wind passes 493 m/s anywhere
 ranks          2 as 2 x 1 by row over threads
 FFT            double-transpose, swap ordered nonblocking-recv
 Legendre       transpose, swap ordered nonblocking-recv
@@ -423,6 +456,9 @@ diagnostics               1   125.0 ms   125.0 ms   125.0 ms      -     0.000   
 min, mean, max over ranks, all timed steps; imbalance = max/mean - 1; slowest: the rank of max;
 sent and messages: all ranks together
 
+       day     lat, N     lon, E          h, m     u, m/s     v, m/s    zeta, 1/s   delta, 1/s
+         5      40.46     255.94     5640.5000     1.0000    -2.0000    1.0000e-5          NaN
+
 checksum       0123456789abcdef (portable kernels)
 result         VALID
 ";
@@ -437,6 +473,7 @@ result         VALID
     fn a_run_shorter_than_its_warm_up_says_so() {
         let mut results = sample::results();
         results.seconds_per_step = super::super::run::StepTimes::of(Vec::new());
+        results.points.clear();
         let text = summary(&results, &Verdict::valid());
         assert!(text.starts_with("time per step  none timed"), "{text}");
         assert!(!text.contains("NaN"), "{text}");

@@ -35,12 +35,15 @@ pub struct BlowUp {
 /// What probably made a run blow up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cause {
-    /// A Courant number above its limit: of the wind, or of gravity waves in an explicit scheme.
+    /// The Courant numbers of the wind and, in an explicit scheme, of gravity waves (else 0) are
+    /// together above the limit of the scheme.
     TimeStep {
-        /// The number.
-        courant: f64,
-        /// Whether it is that of gravity waves.
-        gravity: bool,
+        /// Of the wind.
+        advective: f64,
+        /// Of gravity waves.
+        gravity: f64,
+        /// Limit of their sum.
+        limit: f64,
     },
     /// The smallest scales hold this share of the enstrophy.
     Diffusion {
@@ -49,28 +52,38 @@ pub enum Cause {
     },
     /// It happened at once.
     Input,
+    /// Time step and small scales look harmless.
+    Unclear {
+        /// Sum of the Courant numbers that matter.
+        courant: f64,
+    },
 }
 
 impl fmt::Display for BlowUp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "the run blew up in step {} (day {:.4}): wind {:.4e} m/s at {:.2} N {:.2} E, level {} \
+            "the run blew up in step {} (day {:.4}): wind {:.4e} m/s at {:.2} {} {:.2} E, level {} \
              (bound {:.0} m/s); ",
             self.step,
             self.seconds / 86_400.0,
             self.wind,
-            self.latitude,
+            self.latitude.abs(),
+            if self.latitude < 0.0 { "S" } else { "N" },
             self.longitude,
             self.level,
             self.bound
         )?;
         match self.cause {
-            Cause::TimeStep { courant, gravity } => write!(
+            Cause::TimeStep {
+                advective,
+                gravity,
+                limit,
+            } => write!(
                 out,
-                "likely cause: time.dt, since the Courant number of {} is {courant:.2}; reduce dt{}",
-                if gravity { "gravity waves" } else { "the wind" },
-                if gravity {
+                "likely cause: time.dt, since the Courant numbers {advective:.2} (wind) and \
+                 {gravity:.2} (gravity waves) are together above {limit:.1}; reduce dt{}",
+                if gravity > 0.0 {
                     " or use scheme = \"semi-implicit\""
                 } else {
                     ""
@@ -81,6 +94,11 @@ impl fmt::Display for BlowUp {
                 "likely cause: too little time.diffusion, since {:.0} % of the enstrophy is in the \
                  last third of the degrees",
                 100.0 * share
+            ),
+            Cause::Unclear { courant } => write!(
+                out,
+                "no clear cause: the Courant number {courant:.2} is within its limit and the \
+                 small scales are calm; try half the time.dt first, then more time.diffusion"
             ),
             Cause::Input => write!(
                 out,
@@ -141,18 +159,19 @@ fn cause<T: Transport>(model: &Model<T>, state: &State) -> Cause {
     } else {
         1.0
     };
-    let gravity = model.phibar.max(0.0).sqrt() * per_speed;
-    if model.time.scheme != Scheme::SemiImplicit && !model.advection_only && gravity > limit {
-        return Cause::TimeStep {
-            courant: gravity,
-            gravity: true,
-        };
-    }
+    // An explicit scheme must resolve the wind and gravity waves together; a semi-implicit one,
+    // and advection alone, the wind.
     let advective = model.initial.map_or(0.0, |initial| initial.max_wind) * per_speed;
-    if advective > limit {
+    let gravity = if model.time.scheme == Scheme::SemiImplicit || model.advection_only {
+        0.0
+    } else {
+        model.phibar.max(0.0).sqrt() * per_speed
+    };
+    if advective + gravity > limit {
         return Cause::TimeStep {
-            courant: advective,
-            gravity: false,
+            advective,
+            gravity,
+            limit,
         };
     }
     if model.step < 10 {
@@ -169,14 +188,13 @@ fn cause<T: Transport>(model: &Model<T>, state: &State) -> Cause {
         }
     }
     let share = tail / all;
-    if share > 0.1 || !share.is_finite() {
-        Cause::Diffusion {
-            share: if share.is_finite() { share } else { 1.0 },
+    if share.is_finite() && share <= 0.1 {
+        Cause::Unclear {
+            courant: advective + gravity,
         }
     } else {
-        Cause::TimeStep {
-            courant: advective,
-            gravity: false,
+        Cause::Diffusion {
+            share: if share.is_finite() { share } else { 1.0 },
         }
     }
 }

@@ -7,7 +7,7 @@ use super::diagnostics::Invariants;
 use super::model::{Model, SolverError};
 use super::state::State;
 use crate::exchange::collective::{broadcast, gather};
-use crate::problem::definition::{Problem, TimeStepping};
+use crate::problem::definition::{Mountain, Problem, TimeStepping};
 use crate::report::netcdf::CheckpointData;
 use crate::spectral::truncation::Truncation;
 use crate::transport::Transport;
@@ -34,13 +34,20 @@ const SCALARS: [&str; 8] = [
 /// What must be the same for a run to go on from a checkpoint: names and values.
 fn identity(problem: &Problem, time: &TimeStepping) -> Vec<(&'static str, String)> {
     let planet = &problem.planet;
+    let mountain = match problem.mountain {
+        Mountain::Flat => "none",
+        Mountain::Cone => "cone",
+        Mountain::Smooth => "smooth",
+        Mountain::File { .. } => "file",
+    };
     vec![
         ("problem.case", problem.case.name().to_owned()),
         ("problem.alpha", problem.alpha.to_string()),
         ("problem.u0", problem.u0.to_string()),
         ("problem.nlat", problem.nlat.to_string()),
         ("problem.nlon", problem.nlon.to_string()),
-        ("problem.mountain", format!("{:?}", problem.mountain)),
+        ("problem.mountain", mountain.to_owned()),
+        ("problem.phibar", format!("{:?}", problem.phibar)),
         (
             "problem.planet",
             format!(

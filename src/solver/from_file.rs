@@ -126,6 +126,7 @@ fn spectral<T: Transport>(
             }
         }
     }
+    drop_means(layout, &mut state);
     Ok(Loaded {
         state,
         time: Some(time[0]),
@@ -161,11 +162,7 @@ fn on_grid<T: Transport>(
         let delta = scalar(world, layout, &grid, second)?;
         place(layout, &zeta, 1.0, &mut result.zeta);
         place(layout, &delta, 1.0, &mut result.delta);
-        // The mean of a derivative is zero; what the file's rounding left is dropped.
-        for (_, range) in layout.iter().filter(|(unit, _)| unit.m == 0) {
-            result.zeta[range.start] = Complex64::default();
-            result.delta[range.start] = Complex64::default();
-        }
+        drop_means(layout, &mut result);
     } else {
         let fields = [first, second];
         let (zeta, delta) = projection(layout, &grid)
@@ -220,6 +217,14 @@ fn send_row<T: Transport>(
         }
     }
     broadcast(world, 0, row)
+}
+
+/// The means of vorticity and divergence are zero; what rounding in a file left of them is dropped.
+fn drop_means(layout: &SpectralLayout, state: &mut State) {
+    for (_, range) in layout.iter().filter(|(unit, _)| unit.m == 0) {
+        state.zeta[range.start] = Complex64::default();
+        state.delta[range.start] = Complex64::default();
+    }
 }
 
 /// Columns of wavenumbers, the same on every level.

@@ -146,7 +146,7 @@ fn units_and_names() {
         &[
             "no eastward wind",
             "its variables are lat, lon, h, v",
-            "names.u",
+            "problem.file.names.u",
         ],
     );
     refused(

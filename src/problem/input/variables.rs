@@ -32,21 +32,21 @@ pub(super) struct Wanted {
 
 pub(super) const LATITUDE: Wanted = Wanted {
     what: "latitude",
-    key: "names.lat",
+    key: "problem.file.names.lat",
     standard: &["latitude"],
     usual: &["lat", "latitude", "lats", "nav_lat", "y"],
 };
 
 pub(super) const LONGITUDE: Wanted = Wanted {
     what: "longitude",
-    key: "names.lon",
+    key: "problem.file.names.lon",
     standard: &["longitude"],
     usual: &["lon", "longitude", "lons", "long", "nav_lon", "x"],
 };
 
 const HEIGHT: Wanted = Wanted {
     what: "free-surface height",
-    key: "names.h",
+    key: "problem.file.names.h",
     standard: &[
         "geopotential_height",
         "geopotential",
@@ -57,21 +57,21 @@ const HEIGHT: Wanted = Wanted {
 
 const EASTWARD: Wanted = Wanted {
     what: "eastward wind",
-    key: "names.u",
+    key: "problem.file.names.u",
     standard: &["eastward_wind", "x_wind"],
     usual: &["u", "ua", "uwnd", "u_wind", "eastward_wind"],
 };
 
 const NORTHWARD: Wanted = Wanted {
     what: "northward wind",
-    key: "names.v",
+    key: "problem.file.names.v",
     standard: &["northward_wind", "y_wind"],
     usual: &["v", "va", "vwnd", "v_wind", "northward_wind"],
 };
 
 const VORTICITY: Wanted = Wanted {
     what: "vorticity",
-    key: "names.zeta",
+    key: "problem.file.names.zeta",
     standard: &[
         "atmosphere_upward_relative_vorticity",
         "atmosphere_relative_vorticity",
@@ -83,7 +83,7 @@ const VORTICITY: Wanted = Wanted {
 
 const DIVERGENCE: Wanted = Wanted {
     what: "divergence",
-    key: "names.delta",
+    key: "problem.file.names.delta",
     standard: &["divergence_of_wind"],
     usual: &["delta", "d", "div", "divergence"],
 };
