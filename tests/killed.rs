@@ -129,6 +129,20 @@ fn twenty_kills_leave_whole_files() {
         let outcome = run(&folder.0, &arguments);
         assert_eq!(outcome.code, 0, "{attempt}: {}", outcome.stderr);
         assert_eq!(printed_checksum(&outcome.stdout), last, "{attempt}");
+        // Every output time once, whoever wrote it.
+        let mut times = Vec::new();
+        for name in folder.names("out") {
+            if name.starts_with("history_") {
+                times.extend(
+                    samples(&folder.0.join("out").join(name))
+                        .into_iter()
+                        .map(|s| s.0),
+                );
+            }
+        }
+        let expected: Vec<u64> = truth.keys().copied().collect();
+        times.sort_unstable();
+        assert_eq!(times, expected, "{attempt}: {:?}", folder.names("out"));
         let (_, leftovers, _) = inspect(&folder, &truth);
         assert_eq!(leftovers, 0, "{attempt}: {:?}", folder.names("out"));
     }
