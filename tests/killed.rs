@@ -91,7 +91,9 @@ fn twenty_kills_leave_whole_files() {
     let (mut all_leftovers, mut all_whole) = (0, 0);
     for attempt in 0..20 {
         let folder = Folder::new(&format!("killed-{attempt}"));
-        folder.file("n.toml", NAMELIST);
+        // Files of two samples, or of more than there are between checkpoints.
+        let namelist = NAMELIST.replace("file = 2", ["file = 2", "file = 9"][attempt / 2 % 2]);
+        folder.file("n.toml", namelist);
         let mut child = program()
             .args(["run", "n.toml", "--ranks", "2"])
             .current_dir(&folder.0)
