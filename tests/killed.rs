@@ -91,7 +91,9 @@ fn twenty_kills_leave_whole_files() {
     let (mut all_leftovers, mut all_whole) = (0, 0);
     for attempt in 0..20 {
         let folder = Folder::new(&format!("killed-{attempt}"));
-        folder.file("n.toml", NAMELIST);
+        // Files of two samples, or of more than there are between checkpoints.
+        let namelist = NAMELIST.replace("file = 2", ["file = 2", "file = 9"][attempt / 2 % 2]);
+        folder.file("n.toml", namelist);
         let mut child = program()
             .args(["run", "n.toml", "--ranks", "2"])
             .current_dir(&folder.0)
@@ -129,6 +131,20 @@ fn twenty_kills_leave_whole_files() {
         let outcome = run(&folder.0, &arguments);
         assert_eq!(outcome.code, 0, "{attempt}: {}", outcome.stderr);
         assert_eq!(printed_checksum(&outcome.stdout), last, "{attempt}");
+        // Every output time once, whoever wrote it.
+        let mut times = Vec::new();
+        for name in folder.names("out") {
+            if name.starts_with("history_") {
+                times.extend(
+                    samples(&folder.0.join("out").join(name))
+                        .into_iter()
+                        .map(|s| s.0),
+                );
+            }
+        }
+        let expected: Vec<u64> = truth.keys().copied().collect();
+        times.sort_unstable();
+        assert_eq!(times, expected, "{attempt}: {:?}", folder.names("out"));
         let (_, leftovers, _) = inspect(&folder, &truth);
         assert_eq!(leftovers, 0, "{attempt}: {:?}", folder.names("out"));
     }

@@ -320,6 +320,10 @@ impl<'a, T: Transport> Rank<'a, T> {
             .map_err(|error| session.explain(error))?;
         if let (Some(writer), Some(data)) = (&mut self.checkpoints, data) {
             let start = self.model.phases.start();
+            // The samples before a checkpoint are not made again by a run that starts there.
+            if let Some(history) = &mut self.history {
+                history.flush()?;
+            }
             writer.write(&data)?;
             self.model.phases.stop(Phase::Output, start);
         }

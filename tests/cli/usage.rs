@@ -139,6 +139,12 @@ fn rank_0_alone_speaks_and_only_of_results() {
     for word in ["PSTSWM", "case", "truncation", "ranks", "checksum"] {
         assert_eq!(count(word), 1, "{word}:\n{}", outcome.stdout);
     }
+    // The table: one line at the start, one at the end.
+    let rows = outcome.stdout.lines().filter(|line| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        first.parse::<f64>().is_ok()
+    });
+    assert_eq!(rows.count(), 2, "{}", outcome.stdout);
     assert!(!outcome.stdout.contains('\u{1b}') && !outcome.stdout.contains('\r'));
 }
 
@@ -194,4 +200,32 @@ fn a_full_standard_output_is_a_failure() {
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{errors}");
     assert!(errors.contains("standard output"), "{errors}");
+}
+
+#[test]
+fn progress_on_a_terminal_is_one_line_that_goes_away() {
+    // util-linux's script gives the program a terminal.
+    let folder = Folder::new("terminal");
+    quick(&folder, "samples-per-file = 0\ncheckpoint-hours = 0");
+    let command = format!(
+        "'{}' run n.toml --ranks 2 --set problem.steps=3000 --set problem.truncation=21 \
+         --set time.dt=300 2>&1 >/dev/null",
+        env!("CARGO_BIN_EXE_pstswm")
+    );
+    let output = std::process::Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .current_dir(&folder.0)
+        .stdin(Stdio::null())
+        .output();
+    let Ok(output) = output else {
+        eprintln!("skipped: no `script` here");
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    for word in ["day ", "simulated days/day", "left"] {
+        assert!(text.contains(word), "{word}: {text:?}");
+    }
+    // Nothing but redrawing: no line is ever ended before the last.
+    assert!(text.trim_end().lines().count() <= 1, "{text:?}");
 }

@@ -110,6 +110,8 @@ const FIELDS: [(&str, Part, &str, Option<&str>, &str); 5] = [
 pub struct HistoryWriter {
     plan: HistoryPlan,
     pending: Vec<Sample>,
+    /// How many of `pending` are in the file of that number already.
+    flushed: usize,
     next: usize,
     written: Vec<PathBuf>,
 }
@@ -147,6 +149,7 @@ impl HistoryWriter {
         let writer = Self {
             plan,
             pending: Vec::new(),
+            flushed: 0,
             next,
             written: Vec::new(),
         };
@@ -213,13 +216,30 @@ impl HistoryWriter {
         Ok(())
     }
 
-    fn write(&mut self) -> Result<(), OutputError> {
+    /// Writes a whole file of the samples that wait for a full one, and keeps them: the next file
+    /// takes its place. Before a checkpoint, so that a run which goes on from there has them.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn flush(&mut self) -> Result<(), OutputError> {
+        if self.pending.len() == self.flushed {
+            return Ok(());
+        }
         let path = self.path();
-        self.must_be_free(&path)?;
+        if self.flushed == 0 {
+            self.must_be_free(&path)?;
+            self.written.push(path.clone());
+        }
         document(&self.plan, &self.pending).write(&path, self.plan.format)?;
+        self.flushed = self.pending.len();
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), OutputError> {
+        self.flush()?;
         self.pending.clear();
+        self.flushed = 0;
         self.next += 1;
-        self.written.push(path);
         Ok(())
     }
 }
