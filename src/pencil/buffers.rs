@@ -6,26 +6,27 @@ use crate::decomp::distribution::Distribution;
 use crate::decomp::units::Unit;
 use crate::transform::{CELL, POINT};
 
-/// Working arrays, sized for the larger number of fields; empty where a movement is not needed.
+/// Two arrays between which data go back and forth, so that no stage has one of its own:
+///
+/// ```text
+/// to the grid     first           second            first           second
+///   spectral cells -> messages -> Fourier cells -> messages -> cells of own lines -> lines
+///                                                                 -> messages (first) -> grid
+/// from the grid: the same, backwards
+/// ```
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    /// `[own unit][group of the globe][field]` cells.
-    pub(super) spectral: Vec<f64>,
-    /// Messages of the Legendre transpose.
-    pub(super) latitudes: Vec<f64>,
-    /// `[unit of the column][group][field]` cells.
-    pub(super) fourier: Vec<f64>,
-    /// `[level x group x field][own wavenumber]` cells.
-    pub(super) waves: Vec<f64>,
-    /// Cells of own lines, `[column][group of lines][wavenumber of the column]`.
-    pub(super) cells: Vec<f64>,
-    /// Whole own lines.
-    pub(super) lines: Vec<f64>,
-    /// Messages of the longitude transpose.
-    pub(super) longitudes: Vec<f64>,
+    /// `[own unit][group of the globe][field]` cells; `[unit of the column][group][field]` cells;
+    /// cells of own lines, `[column][group of lines][wavenumber of the column]`; messages of the
+    /// longitude transpose.
+    pub(super) first: Vec<f64>,
+    /// Messages of the Legendre transpose; `[level x group x field][own wavenumber]` cells; whole
+    /// own lines.
+    pub(super) second: Vec<f64>,
 }
 
 impl Buffers {
+    /// Sized for the larger number of fields, and for what this mesh needs.
     pub(super) fn new(
         distribution: &Distribution,
         (x, y): (usize, usize),
@@ -34,40 +35,35 @@ impl Buffers {
     ) -> Self {
         const FIELDS: usize = FORWARD_FIELDS;
         let (px, py) = (distribution.mesh.px, distribution.mesh.py);
-        let zeros = |needed: bool, len: usize| vec![0.0; if needed { len } else { 0 }];
-        let globe = layout.units().len() * FIELDS * CELL;
-        let message: usize = (0..py).map(|y| distribution.groups(y)).sum::<usize>() * globe;
-        let own_lines = distribution.line_groups(x, y, FIELDS).len();
-        let row_lines: usize = (0..px)
-            .map(|x| distribution.line_groups(x, y, FIELDS).len())
-            .sum();
+        let only = |needed: bool, len: usize| if needed { len } else { 0 };
+        let per_group = layout.units().len() * FIELDS * CELL;
+        let rows: usize = (0..py).map(|y| distribution.groups(y)).sum();
+        let lines_of = |x| distribution.line_groups(x, y, FIELDS).len();
+        let row_lines: usize = (0..px).map(lines_of).sum();
         let waves = distribution.waves(x).len();
         let all_waves = distribution.truncation.m_max() + 1;
         let double = px > 1 && !distribution.by_level;
+        let whole_lines = only(px > 1, lines_of(x) * distribution.nlon * POINT);
+        let first = [
+            only(py > 1, distribution.all_groups() * per_group),
+            units.len() * distribution.groups(y) * FIELDS * CELL,
+            only(double, lines_of(x) * all_waves * CELL),
+            whole_lines,
+        ];
+        let second = [
+            only(py > 1, rows * per_group),
+            only(double, row_lines * waves * CELL),
+            whole_lines,
+        ];
+        let zeros = |needs: &[usize]| vec![0.0; needs.iter().copied().max().unwrap_or(0)];
         Self {
-            spectral: zeros(py > 1, distribution.all_groups() * globe),
-            latitudes: zeros(py > 1, message),
-            fourier: zeros(true, units.len() * distribution.groups(y) * FIELDS * CELL),
-            waves: zeros(double, row_lines * waves * CELL),
-            cells: zeros(double, own_lines * all_waves * CELL),
-            lines: zeros(px > 1, own_lines * distribution.nlon * POINT),
-            longitudes: zeros(px > 1, own_lines * distribution.nlon * POINT),
+            first: zeros(&first),
+            second: zeros(&second),
         }
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        let all = [
-            &self.spectral,
-            &self.latitudes,
-            &self.fourier,
-            &self.waves,
-            &self.cells,
-            &self.lines,
-            &self.longitudes,
-        ];
-        all.iter()
-            .map(|buffer| size_of_val(buffer.as_slice()))
-            .sum()
+        size_of_val(self.first.as_slice()) + size_of_val(self.second.as_slice())
     }
 }

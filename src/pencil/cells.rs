@@ -83,4 +83,9 @@ impl CellMap {
         let (level, group) = (global / self.per_level, global % self.per_level);
         (self.base[level * self.waves + m] + group as isize * self.stride[m]) as usize
     }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.base.as_slice()) + size_of_val(self.stride.as_slice())
+    }
 }

@@ -106,6 +106,13 @@ pub(super) fn copy_latitudes(
     message: &mut [f64],
 ) {
     let globe = distribution.all_groups() * fields * CELL;
+    if (0..distribution.mesh.py).any(|y| !distribution.pairs(y).start.is_multiple_of(LANES)) {
+        // Lanes that no pair fills are part of what is moved and summed: nothing may be left there.
+        match copying {
+            Copying::Pack => message.fill(0.0),
+            Copying::Unpack => layout.fill(0.0),
+        }
+    }
     let mut message = message;
     for y in 0..distribution.mesh.py {
         let pairs = distribution.pairs(y);

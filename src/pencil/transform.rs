@@ -198,6 +198,9 @@ impl<T: Transport> Pencil<T> {
             + self.fourier.bytes()
             + size_of_val(self.degrees_scratch.as_slice())
             + self.buffers.bytes()
+            + self.cells_at.iter().map(CellMap::bytes).sum::<usize>()
+            + size_of_val(self.gauss.mu.as_slice())
+            + size_of_val(self.gauss.weight.as_slice())
     }
 
     /// To the grid: four scalar fields, each as the layout says, onto
@@ -224,11 +227,7 @@ impl<T: Transport> Pencil<T> {
         let per_level = distribution.groups(self.position.1) * FIELDS;
         let globe = distribution.all_groups() * FIELDS * CELL;
         let own_cells = layout.units().len() * globe;
-        let spectral = if self.to_grid.column.is_some() {
-            &mut buffers.spectral
-        } else {
-            &mut buffers.fourier
-        };
+        let Buffers { first, second } = buffers;
         for (wave, (m, units)) in layout.waves().enumerate() {
             let degrees = layout.truncation().degrees(m) + 1;
             let columns = &mut self.degrees_scratch[..units.len() * FIELDS * degrees];
@@ -239,16 +238,16 @@ impl<T: Transport> Pencil<T> {
             ) {
                 column.copy_from_slice(&fields[field][layout.range(level)]);
             }
-            let cells = &mut spectral[units.start * globe..units.end * globe];
+            let cells = &mut first[units.start * globe..units.end * globe];
             legendre.inverse(wave, units.len(), FIELDS, columns, cells);
         }
         let mut start = phases.next(Phase::InverseLegendre, start);
         if let Some(plan) = &mut self.to_grid.column {
-            let spectral = &mut buffers.spectral[..own_cells];
-            let message = &mut buffers.latitudes[..plan.send_len()];
+            let spectral = &mut first[..own_cells];
+            let message = &mut second[..plan.send_len()];
             copy_latitudes(Copying::Pack, distribution, FIELDS, spectral, message);
             phases.stop(Phase::LegendreTransposePack, start);
-            let cells = &mut buffers.fourier[..plan.recv_len()];
+            let cells = &mut first[..plan.recv_len()];
             start = moved(
                 plan,
                 &self.column,
@@ -259,8 +258,8 @@ impl<T: Transport> Pencil<T> {
             )?;
         }
         if let Some(plan) = &mut self.to_grid.waves {
-            let cells = &mut buffers.fourier[..self.units.len() * per_level * CELL];
-            let message = &mut buffers.waves[..plan.send_len()];
+            let cells = &mut first[..self.units.len() * per_level * CELL];
+            let message = &mut second[..plan.send_len()];
             copy_waves(
                 Copying::Pack,
                 &self.units,
@@ -270,7 +269,7 @@ impl<T: Transport> Pencil<T> {
                 message,
             );
             phases.stop(Phase::FftTransposePack, start);
-            let cells = &mut buffers.cells[..plan.recv_len()];
+            let cells = &mut first[..plan.recv_len()];
             start = moved(
                 plan,
                 &self.row,
@@ -280,13 +279,8 @@ impl<T: Transport> Pencil<T> {
                 phases,
             )?;
         }
-        let cells = if self.to_grid.waves.is_some() {
-            &buffers.cells
-        } else {
-            &buffers.fourier
-        };
         let lines = match self.to_grid.lines {
-            Some(_) => &mut buffers.lines[..],
+            Some(_) => &mut second[..],
             None => &mut grid[..],
         };
         let own_lines = distribution
@@ -295,12 +289,12 @@ impl<T: Transport> Pencil<T> {
         let length = distribution.nlon * POINT;
         let map = &self.cells_at[0];
         for (line, points) in lines.chunks_exact_mut(length).take(own_lines).enumerate() {
-            fourier.inverse(|m| cell(cells, map.at(line, m)), points);
+            fourier.inverse(|m| cell(first, map.at(line, m)), points);
         }
         start = phases.next(Phase::InverseFft, start);
         if let Some(plan) = &mut self.to_grid.lines {
-            let message = &mut buffers.longitudes[..plan.send_len()];
-            let lines = &mut buffers.lines[..own_lines * length];
+            let message = &mut first[..plan.send_len()];
+            let lines = &mut second[..own_lines * length];
             copy_longitudes(Copying::Pack, distribution, lines, message);
             phases.stop(Phase::FftTransposePack, start);
             moved(
@@ -336,12 +330,13 @@ impl<T: Transport> Pencil<T> {
             fourier,
             ..
         } = self;
+        let Buffers { first, second } = buffers;
         let (x, y) = self.position;
         let per_level = distribution.groups(y) * FIELDS;
         let own_lines = distribution.line_groups(x, y, FIELDS).len();
         let length = distribution.nlon * POINT;
         if let Some(plan) = &mut self.from_grid.lines {
-            let message = &mut buffers.longitudes[..plan.recv_len()];
+            let message = &mut first[..plan.recv_len()];
             start = moved(
                 plan,
                 &self.row,
@@ -350,31 +345,26 @@ impl<T: Transport> Pencil<T> {
                 message,
                 phases,
             )?;
-            let lines = &mut buffers.lines[..own_lines * length];
+            let lines = &mut second[..own_lines * length];
             copy_longitudes(Copying::Unpack, distribution, lines, message);
             start = phases.next(Phase::FftTransposeUnpack, start);
         }
         let lines = if self.from_grid.lines.is_some() {
-            &buffers.lines
+            &second[..]
         } else {
             grid
-        };
-        let cells = if self.from_grid.waves.is_some() {
-            &mut buffers.cells
-        } else {
-            &mut buffers.fourier
         };
         let map = &self.cells_at[1];
         for (line, points) in lines.chunks_exact(length).take(own_lines).enumerate() {
             fourier.forward(points, |m, values| {
                 let at = map.at(line, m);
-                cells[at..at + CELL].copy_from_slice(values);
+                first[at..at + CELL].copy_from_slice(values);
             });
         }
         start = phases.next(Phase::ForwardFft, start);
         if let Some(plan) = &mut self.from_grid.waves {
-            let cells = &buffers.cells[..plan.send_len()];
-            let message = &mut buffers.waves[..plan.recv_len()];
+            let cells = &first[..plan.send_len()];
+            let message = &mut second[..plan.recv_len()];
             start = moved(
                 plan,
                 &self.row,
@@ -383,7 +373,7 @@ impl<T: Transport> Pencil<T> {
                 message,
                 phases,
             )?;
-            let cells = &mut buffers.fourier[..self.units.len() * per_level * CELL];
+            let cells = &mut first[..self.units.len() * per_level * CELL];
             copy_waves(
                 Copying::Unpack,
                 &self.units,
@@ -396,8 +386,8 @@ impl<T: Transport> Pencil<T> {
         }
         let globe = distribution.all_groups() * FIELDS * CELL;
         if let Some(plan) = &mut self.from_grid.column {
-            let cells = &buffers.fourier[..plan.send_len()];
-            let message = &mut buffers.latitudes[..plan.recv_len()];
+            let cells = &first[..plan.send_len()];
+            let message = &mut second[..plan.recv_len()];
             start = moved(
                 plan,
                 &self.column,
@@ -406,19 +396,14 @@ impl<T: Transport> Pencil<T> {
                 message,
                 phases,
             )?;
-            let spectral = &mut buffers.spectral[..layout.units().len() * globe];
+            let spectral = &mut first[..layout.units().len() * globe];
             copy_latitudes(Copying::Unpack, distribution, FIELDS, spectral, message);
             start = phases.next(Phase::LegendreTransposeUnpack, start);
         }
-        let spectral = if self.from_grid.column.is_some() {
-            &buffers.spectral
-        } else {
-            &buffers.fourier
-        };
         for (wave, (m, units)) in layout.waves().enumerate() {
             let degrees = layout.truncation().degrees(m) + 1;
             let columns = &mut self.degrees_scratch[..units.len() * FIELDS * degrees];
-            let cells = &spectral[units.start * globe..units.end * globe];
+            let cells = &first[units.start * globe..units.end * globe];
             legendre.forward(wave, units.len(), FIELDS, cells, columns);
             for (column, (unit, field)) in columns.chunks_exact(degrees).zip(
                 units

@@ -50,4 +50,9 @@ impl Damping {
         }
         result
     }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.wind.as_slice()) + size_of_val(self.surface.as_slice())
+    }
 }

@@ -213,6 +213,9 @@ impl<T: Transport> Model<T> {
         let state = 3 * size_of_val(self.now.zeta.as_slice());
         self.pencil.bytes()
             + self.operators.bytes()
+            + self.damping.bytes()
+            + size_of_val(self.surface_geopotential.as_slice())
+            + size_of_val(self.secant2.as_slice())
             + 6 * state
             + 9 * size_of_val(self.work.eta.as_slice())
             + size_of_val(self.work.grid_from.as_slice())
