@@ -40,6 +40,12 @@ fn identity(problem: &Problem, time: &TimeStepping) -> Vec<(&'static str, String
         ("problem.u0", problem.u0.to_string()),
         ("problem.nlat", problem.nlat.to_string()),
         ("problem.nlon", problem.nlon.to_string()),
+        (
+            "problem.phibar",
+            problem
+                .phibar
+                .map_or("the initial mean".to_owned(), |phibar| phibar.to_string()),
+        ),
         ("problem.mountain", format!("{:?}", problem.mountain)),
         (
             "problem.planet",
