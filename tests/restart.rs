@@ -155,6 +155,10 @@ fn another_problem_is_refused() {
         ),
         ("problem.levels=2", "problem.levels is 1 there and 2 here"),
         ("problem.nlat=64", "problem.nlat"),
+        (
+            "problem.phibar=90000",
+            "problem.phibar is the initial mean there and 90000 here",
+        ),
         ("problem.planet.omega=1e-4", "problem.planet"),
         (
             "time.scheme=\"explicit\"",

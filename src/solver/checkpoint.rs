@@ -47,7 +47,12 @@ fn identity(problem: &Problem, time: &TimeStepping) -> Vec<(&'static str, String
         ("problem.nlat", problem.nlat.to_string()),
         ("problem.nlon", problem.nlon.to_string()),
         ("problem.mountain", mountain.to_owned()),
-        ("problem.phibar", format!("{:?}", problem.phibar)),
+        (
+            "problem.phibar",
+            problem
+                .phibar
+                .map_or("the initial mean".to_owned(), |phibar| phibar.to_string()),
+        ),
         (
             "problem.planet",
             format!(
