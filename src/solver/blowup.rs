@@ -79,15 +79,18 @@ impl fmt::Display for BlowUp {
                 advective,
                 gravity,
                 limit,
+            } if gravity > 0.0 => write!(
+                out,
+                "likely cause: time.dt, since the Courant numbers of the wind, {advective:.2}, and \
+                 of gravity waves, {gravity:.2}, are together above {limit:.1}; reduce dt or use \
+                 scheme = \"semi-implicit\""
+            ),
+            Cause::TimeStep {
+                advective, limit, ..
             } => write!(
                 out,
-                "likely cause: time.dt, since the Courant numbers {advective:.2} (wind) and \
-                 {gravity:.2} (gravity waves) are together above {limit:.1}; reduce dt{}",
-                if gravity > 0.0 {
-                    " or use scheme = \"semi-implicit\""
-                } else {
-                    ""
-                }
+                "likely cause: time.dt, since the Courant number of the wind, {advective:.2}, is \
+                 above {limit:.1}; reduce dt"
             ),
             Cause::Diffusion { share } => write!(
                 out,
