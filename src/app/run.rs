@@ -32,6 +32,7 @@ use crate::transport::Transport;
 /// Bad input, a failed run, an INVALID result.
 pub fn run(options: &RunOptions) -> Result<()> {
     let session = Session::load(&options.file, &options.sets(), options.ranks as usize)?;
+    session.check_memory()?;
     let output = &session.namelist.output;
     let results = [("--json", &options.json), ("--csv", &options.csv)];
     let mut taken = vec![

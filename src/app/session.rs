@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::namelist::{self, Namelist};
 use crate::pencil::PencilError;
 use crate::pencil::choice::FftAlgorithm;
+use crate::report::{machine, units};
 use crate::solver::SolverError;
 use crate::transform::kernels::Family;
 use crate::transport::TransportError;
@@ -62,6 +63,38 @@ impl Session {
             mesh,
             family: Family::detect(),
         })
+    }
+
+    /// Refuses a problem that this machine's memory cannot hold, before anything is allocated.
+    ///
+    /// # Errors
+    /// The arrays need more than the memory there is.
+    pub fn check_memory(&self) -> Result<()> {
+        let needed = self.estimated_bytes();
+        match machine::memory_bytes() {
+            Some(there) if needed > there as f64 => Err(Error::Input(format!(
+                "{} = {}: the arrays of {} at {} need about {}, this machine has {}; use fewer \
+                 levels or a smaller truncation",
+                self.namelist.at("problem.levels"),
+                self.namelist.problem.levels,
+                self.namelist.problem.case.name(),
+                self.namelist.problem.truncation,
+                units::bytes(needed as u64),
+                units::bytes(there),
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes of all ranks' large arrays: grid points of nine fields, two working arrays of five
+    /// fields of Fourier cells, and some forty numbers per spectral coefficient.
+    fn estimated_bytes(&self) -> f64 {
+        let p = &self.namelist.problem;
+        let points = (p.nlat * p.nlon) as f64;
+        let cells = ((p.truncation.m_max() + 1) * p.nlat * 2) as f64;
+        let coefficients = p.truncation.coefficients() as f64;
+        let arrays = if self.ranks > 1 { 2.0 } else { 1.0 };
+        8.0 * p.levels as f64 * (9.0 * points + arrays * 5.0 * cells + 80.0 * coefficients)
     }
 
     /// Runs `body` on every rank; the first failure ends all.
