@@ -17,10 +17,12 @@
 //! solver        the shallow-water equations on top of pencil
 //! measure       clocks, phases, statistics
 //! report        results as text, JSON and NetCDF
+//! check         figures, norms and reference values that results are compared with
 //! app           one file per subcommand
 //! ```
 
 pub mod app;
+pub mod check;
 pub mod dd;
 pub mod decomp;
 pub mod error;
