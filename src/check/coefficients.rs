@@ -1,8 +1,11 @@
 //! Symmetries of the spectral series of a kept state.
 
+use ndarray::Array2;
 use num_complex::Complex64;
 
+use crate::grid::gauss::GaussNodes;
 use crate::report::netcdf::CheckpointData;
+use crate::spectral::legendre::column;
 use crate::spectral::truncation::Truncation;
 
 /// A coefficient of a field with its wavenumber m and degree n.
@@ -68,6 +71,39 @@ pub fn turned(state: &CheckpointData, radians: f64) -> CheckpointData {
     changed(state, |_, m, _, c| {
         c * Complex64::cis(-(m as f64) * radians)
     })
+}
+
+/// Height in m above a flat surface on a Gaussian grid, which may be another than the run's.
+pub fn heights(state: &CheckpointData, gravity: f64, nlat: usize, nlon: usize) -> Array2<f64> {
+    let phi = field(state, "phi_now");
+    let mean = state.scalar("phibar").unwrap_or(f64::NAN);
+    let gauss = GaussNodes::new(nlat);
+    let turn = 2.0 * std::f64::consts::PI / nlon as f64;
+    let mut grid = Array2::from_elem((nlat, nlon), mean / gravity);
+    for (pair, &mu) in gauss.mu.iter().enumerate() {
+        for wave in phi.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(m, n_max, _)) = wave.last() else {
+                continue;
+            };
+            let legendre = column(m, n_max, mu);
+            let (mut even, mut odd) = (Complex64::default(), Complex64::default());
+            for ((_, n, c), p) in wave.iter().zip(&legendre) {
+                let sum = if (n - m) % 2 == 0 {
+                    &mut even
+                } else {
+                    &mut odd
+                };
+                *sum += c * p;
+            }
+            let both = if m == 0 { 1.0 } else { 2.0 } / gravity;
+            for i in 0..nlon {
+                let phase = Complex64::cis(turn * (m * i % nlon) as f64);
+                grid[[pair, i]] += both * ((even + odd) * phase).re;
+                grid[[nlat - 1 - pair, i]] += both * ((even - odd) * phase).re;
+            }
+        }
+    }
+    grid
 }
 
 fn changed(
@@ -138,6 +174,23 @@ mod tests {
         assert_eq!((all[9].0, all[9].1), (3, 3));
         let share = share(&state(), "phi_now", |m, _| m == 1, "zeta_now");
         assert!((share - 0.7).abs() < 1e-15, "{share}");
+    }
+
+    #[test]
+    fn heights_are_the_sum_of_the_series() {
+        let mut state = state();
+        state.scalars.push(("phibar".to_owned(), 100.0));
+        // c_00 = 1 + i: a constant of 1/sqrt(2) on top of Phibar; c_10 gives 2 sqrt(3/2) mu.
+        for (name, values) in &mut state.fields {
+            let kept = if name == "phi_now" { 4 } else { 0 };
+            values[kept..].fill(0.0);
+        }
+        let grid = heights(&state, 10.0, 8, 6);
+        let mu = GaussNodes::new(8).all_mu();
+        for ((j, _), value) in grid.indexed_iter() {
+            let expected = 10.0 + (0.5f64.sqrt() + 2.0 * 1.5f64.sqrt() * mu[j]) / 10.0;
+            assert!((value - expected).abs() < 1e-14, "{value} {expected}");
+        }
     }
 
     #[test]

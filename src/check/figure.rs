@@ -143,6 +143,18 @@ mod tests {
     }
 
     #[test]
+    fn the_chapter_on_results_defines_every_key() {
+        let figure = Figure::new(("c", "r"), "q", (1.0, "m"), Allowed::AtMost(1.0), "s");
+        let chapter = include_str!("../../docs/results.md");
+        let (_, chapter) = chapter.split_once("## `results` of `validate`").unwrap();
+        let value = serde_json::to_value(figure).unwrap();
+        assert_eq!(value.as_object().unwrap().len(), 9);
+        for key in value.as_object().unwrap().keys() {
+            assert!(chapter.contains(&format!("`{key}`")), "{key}");
+        }
+    }
+
+    #[test]
     fn a_line_says_everything() {
         let figure = Figure::new(
             ("williamson-5", "T42"),

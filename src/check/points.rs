@@ -75,9 +75,10 @@ impl ReferencePoints {
 pub struct Tolerance {
     /// Of the height at points and of its extremes, m.
     pub height: f64,
-    /// Of vorticity and divergence at points, over the largest value on the grid; `None`: nothing
-    /// is asked.
-    pub rates: Option<f64>,
+    /// Of vorticity at points, over the largest on the grid; `None`: nothing is asked.
+    pub zeta: Option<f64>,
+    /// The same of divergence, which takes a smaller step: it is gravity waves, and small.
+    pub delta: Option<f64>,
     /// Of the extremes of vorticity, relative.
     pub extremes: Option<f64>,
 }
@@ -122,9 +123,11 @@ pub fn compare(
         .abs()
         .max((high - reference.hmax).abs());
     push("h extremes", height, "m", tolerance.height);
-    if let Some(limit) = tolerance.rates {
+    if let Some(limit) = tolerance.zeta {
         let zeta = worst(&reference.zeta_per_s, |point| point.zeta) / largest(&fields.zeta);
         push("zeta at probes / max", zeta, "", limit);
+    }
+    if let Some(limit) = tolerance.delta {
         let delta = worst(&reference.delta_per_s, |point| point.delta) / largest(&fields.delta);
         push("delta at probes / max", delta, "", limit);
     }

@@ -10,10 +10,11 @@ use crate::error::Result;
 
 const VISCOUS: &str = "laplacian = 1.0e5";
 
-fn tolerance(_: f64, _: bool) -> Tolerance {
+fn tolerance(_: f64) -> Tolerance {
     Tolerance {
         height: 1e-2,
-        rates: None,
+        zeta: None,
+        delta: None,
         extremes: Some(1e-5),
     }
 }
@@ -31,7 +32,7 @@ pub(super) fn perturbed(bench: &mut Bench<'_>) -> Result<()> {
         .every(every, &bench.reference.probes)
         .time(VISCOUS);
     if let Some(done) = bench.integrate(&name, &plan)? {
-        against_stored(bench, &done, "gal_T85_nu", true, tolerance)?;
+        against_stored(bench, &done, "gal_T85_nu", tolerance)?;
         if let Some(end) = done.at(6.0) {
             let (low, high) = extremes(&end.fields.zeta);
             let (shallow, deep) = extremes(&end.fields.h);

@@ -106,7 +106,7 @@ impl Engine {
         result
     }
 
-    fn to_grid(&mut self, fields: [&[Complex64]; INVERSE_FIELDS]) -> Result<()> {
+    fn inverse(&mut self, fields: [&[Complex64]; INVERSE_FIELDS]) -> Result<()> {
         self.pencil
             .inverse(fields, &mut self.from, &mut Phases::new())
             .map_err(|error| Error::Failed(error.to_string()))
@@ -130,7 +130,7 @@ impl Engine {
         }
     }
 
-    fn from_grid(&mut self) -> Result<()> {
+    fn forward(&mut self) -> Result<()> {
         let back = self.back.each_mut().map(Vec::as_mut_slice);
         self.pencil
             .forward(&self.to, back, &mut Phases::new())
@@ -175,11 +175,11 @@ impl Engine {
         let mut wind = [zeta.to_vec(), zeta.to_vec()];
         let [u, v] = &mut wind;
         self.operators.wind(self.pencil.layout(), zeta, delta, u, v);
-        self.to_grid([scalar, scalar, &wind[0], &wind[1]])?;
+        self.inverse([scalar, scalar, &wind[0], &wind[1]])?;
         self.fill(0, |fields, secant2, _| fields[2] * secant2);
         self.fill(1, |fields, secant2, _| fields[3] * secant2);
         self.fill(2, |fields, _, _| fields[0]);
-        self.from_grid()?;
+        self.forward()?;
         let zeros = vec![Complex64::default(); zeta.len()];
         let mut result = [zeros.clone(), zeros];
         for (unit, range) in self.pencil.layout().iter() {
@@ -297,7 +297,7 @@ fn identities(bench: &mut Bench<'_>, n: usize) -> Result<()> {
         let [spurious, own] = engine.wind_round_trip(&none, &delta, &scalar)?;
         let curl = size(&engine, &spurious) / size(&engine, &delta);
         let (laplacian, _) = engine.errors(&[(&own, &delta)]);
-        engine.to_grid([&scalar, &scalar, &none, &none])?;
+        engine.inverse([&scalar, &scalar, &none, &none])?;
         let (grid, sum) = (engine.integral(0, 0), engine.product(&scalar, &scalar));
         let parseval = ((grid - sum) / sum).abs();
         // <A x, y> on the grid, y any values there, and <x, A* y> in spectral space.
@@ -306,7 +306,7 @@ fn identities(bench: &mut Bench<'_>, n: usize) -> Result<()> {
             .map(|_| next())
             .collect();
         engine.fill(0, |_, _, at| any[at]);
-        engine.from_grid()?;
+        engine.forward()?;
         let right = engine.product(&scalar, &engine.back[0]);
         let length = engine.longitudes * POINT;
         for (group, from) in engine
@@ -347,9 +347,9 @@ fn aliasing(bench: &mut Bench<'_>, n: usize) -> Result<()> {
     let project = |extra: &str| {
         on_engine(bench, n, extra, |mut engine| {
             let (a, b) = (engine.noise(47, 0, 0.0), engine.noise(53, 0, 0.0));
-            engine.to_grid([&a, &b, &a, &b])?;
+            engine.inverse([&a, &b, &a, &b])?;
             engine.fill(0, |fields, _, _| fields[0] * fields[1]);
-            engine.from_grid()?;
+            engine.forward()?;
             let inside: Vec<Complex64> = engine
                 .pencil
                 .layout()
