@@ -18,10 +18,12 @@
 //! namelist      the run file, checked as a whole, into the plain data of the layers above
 //! report        results as text, JSON and NetCDF
 //! solver        the shallow-water equations on top of pencil
+//! check         figures, norms and reference values that results are compared with
 //! app           one file per subcommand
 //! ```
 
 pub mod app;
+pub mod check;
 pub mod dd;
 pub mod decomp;
 pub mod error;

@@ -57,6 +57,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
+    ("check", &["grid", "spectral", "problem", "report"]),
 ];
 
 fn source() -> PathBuf {

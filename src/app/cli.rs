@@ -21,6 +21,8 @@ pub struct Cli {
 pub enum Command {
     /// Integrate the case of a namelist; print diagnostics and timing, write history files
     Run(RunOptions),
+    /// Run the standard cases against reference values; PASS or FAIL per figure
+    Validate(ValidateOptions),
     /// Print a commented namelist of a case
     Init {
         /// williamson-1 ... williamson-7, galewsky, galewsky-balanced or file
@@ -56,6 +58,24 @@ pub struct RunOptions {
     /// Seed (measure.seed)
     #[arg(long)]
     pub seed: Option<u64>,
+}
+
+/// Options of `validate`.
+#[derive(Debug, Args)]
+pub struct ValidateOptions {
+    /// What to check: transform, williamson-1 ... williamson-7, galewsky, galewsky-balanced
+    /// (default: all)
+    #[arg(value_name = "CASE")]
+    pub cases: Vec<String>,
+    /// Everything, also what takes long (an hour or more), not only the short set
+    #[arg(long)]
+    pub full: bool,
+    /// Number of ranks, as threads of this process
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub ranks: u32,
+    /// Write the whole result as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 impl RunOptions {

@@ -6,6 +6,7 @@ pub mod launch;
 pub mod list;
 pub mod run;
 pub mod session;
+pub mod validate;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ fn dispatch(cli: Cli) -> Result<()> {
     launch::check(cli.transport.as_deref())?;
     match cli.command {
         Command::Run(options) => run::run(&options),
+        Command::Validate(options) => validate::run(&options),
         Command::Init { case } => print(&init::namelist(&case)?),
         Command::List => print(&list::text()),
     }

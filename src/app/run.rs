@@ -1,5 +1,7 @@
 //! `run`: integrates the case of a namelist.
 
+use ndarray::Array2;
+
 use super::cli::RunOptions;
 use super::print;
 use super::session::Session;
@@ -10,8 +12,8 @@ use crate::pencil::choice::AlgorithmChoice;
 use crate::pencil::{FORWARD_FIELDS, INVERSE_FIELDS};
 use crate::problem::planet::DAY;
 use crate::report::netcdf::{
-    CheckpointData, CheckpointWriter, HistoryPlan, HistoryWriter, Sample, check_target,
-    last_history_time, next_history_number, read_checkpoint,
+    CheckpointData, CheckpointWriter, HistoryPlan, HistoryWriter, LevelFields, Sample,
+    check_target, last_history_time, next_history_number, read_checkpoint,
 };
 use crate::report::progress::Progress;
 use crate::report::provenance::{Context, Place, Provenance};
@@ -94,8 +96,38 @@ pub fn integrate(
     restart: Option<&CheckpointData>,
     speak: bool,
 ) -> Result<RunRecord> {
-    let records = session.on_ranks(|comm| Rank::new(session, comm, restart, speak)?.integrate())?;
-    records
+    let (record, _) = integrate_keeping(session, restart, speak, false)?;
+    Ok(record)
+}
+
+/// The state at an output time, whole and in memory.
+pub struct Kept {
+    /// Simulated days.
+    pub day: f64,
+    /// Level 0 on the grid.
+    pub fields: LevelFields,
+    /// The surface there, m.
+    pub surface: Array2<f64>,
+    /// The coefficients.
+    pub state: CheckpointData,
+}
+
+/// Like [`integrate`]; `keep`: the states of all output times are returned, too.
+///
+/// # Errors
+/// A failed run.
+pub fn integrate_keeping(
+    session: &Session,
+    restart: Option<&CheckpointData>,
+    speak: bool,
+    keep: bool,
+) -> Result<(RunRecord, Vec<Kept>)> {
+    let results = session.on_ranks(|comm| {
+        let mut rank = Rank::new(session, comm, restart, speak)?;
+        rank.kept = keep.then(Vec::new);
+        rank.integrate()
+    })?;
+    results
         .into_iter()
         .flatten()
         .next()
@@ -119,6 +151,8 @@ struct Rank<'a, T: Transport> {
     points: Vec<PointRecord>,
     /// Steps at the start that were not timed.
     warmup: u64,
+    /// The states of output times, where they are wanted.
+    kept: Option<Vec<Kept>>,
 }
 
 /// Steps between the collective look at the wind that the progress line shows.
@@ -172,6 +206,7 @@ impl<'a, T: Transport> Rank<'a, T> {
             diagnostics: Vec::new(),
             points: Vec::new(),
             warmup: 0,
+            kept: None,
         })
     }
 
@@ -179,7 +214,7 @@ impl<'a, T: Transport> Rank<'a, T> {
         if self.speaks { print(text) } else { Ok(()) }
     }
 
-    fn integrate(mut self) -> Result<Option<RunRecord>> {
+    fn integrate(mut self) -> Result<Option<(RunRecord, Vec<Kept>)>> {
         let result = self.advance();
         // Samples that are whole are kept, also when the run failed.
         let written = self.history.take().map(HistoryWriter::finish).transpose();
@@ -295,6 +330,9 @@ impl<'a, T: Transport> Rank<'a, T> {
             self.points
                 .extend(self.model.at_points(&list.output.points).map_err(explain)?);
         }
+        if self.kept.is_some() {
+            self.keep()?;
+        }
         if list.output.samples_per_file > 0 {
             let sum = checksum_of(&self.model)?;
             let levels = self.model.gather_fields().map_err(explain)?;
@@ -309,6 +347,31 @@ impl<'a, T: Transport> Rank<'a, T> {
                 })?;
                 self.model.phases.stop(Phase::Output, start);
             }
+        }
+        Ok(())
+    }
+
+    /// Keeps the newest state on rank 0.
+    fn keep(&mut self) -> Result<()> {
+        let session = self.session;
+        let explain = |error: SolverError| session.explain(error);
+        let levels = self.model.gather_fields().map_err(explain)?;
+        let state = self
+            .model
+            .to_checkpoint(&session.namelist.resolved)
+            .map_err(explain)?;
+        let surface = self.model.gather_surface().map_err(explain)?;
+        let whole = levels
+            .and_then(|levels| levels.into_iter().next())
+            .zip(surface)
+            .zip(state);
+        if let (Some(kept), Some(((fields, surface), state))) = (&mut self.kept, whole) {
+            kept.push(Kept {
+                day: self.model.seconds() / DAY,
+                fields,
+                surface,
+                state,
+            });
         }
         Ok(())
     }
@@ -332,7 +395,7 @@ impl<'a, T: Transport> Rank<'a, T> {
     }
 
     /// Collects what the ranks measured, checks the result, and prints the end of the report.
-    fn conclude(mut self, times: Vec<f64>) -> Result<Option<RunRecord>> {
+    fn conclude(mut self, times: Vec<f64>) -> Result<Option<(RunRecord, Vec<Kept>)>> {
         let session = self.session;
         let phases = self.model.phases.clone();
         let checks = self.model.check().map_err(|error| session.explain(error))?;
@@ -387,12 +450,9 @@ impl<'a, T: Transport> Rank<'a, T> {
         }
         let input = toml::from_str(&list.resolved)
             .map_err(|error| Error::Failed(format!("the resolved namelist is no TOML: {error}")))?;
-        Ok(Some(Record::new(
-            Kind::Run,
-            verdict,
-            provenance,
-            input,
-            results,
+        Ok(Some((
+            Record::new(Kind::Run, verdict, provenance, input, results),
+            self.kept.unwrap_or_default(),
         )))
     }
 }

@@ -23,7 +23,7 @@ mod from_file;
 mod gather;
 mod leapfrog;
 pub mod model;
-mod operators;
+pub(crate) mod operators;
 mod products;
 mod rk4;
 mod start;

@@ -9,7 +9,7 @@ use crate::spectral::legendre::eps;
 /// Constants of every coefficient of this rank, `[unit][n - m]`, with the degree beyond the
 /// truncation.
 #[derive(Clone, Debug)]
-pub(super) struct Operators {
+pub(crate) struct Operators {
     /// `eps_n^m`.
     eps: Vec<f64>,
     /// `- a^2 / (n (n + 1))`, 0 at n = 0: from vorticity to stream function.
@@ -20,7 +20,7 @@ pub(super) struct Operators {
 }
 
 impl Operators {
-    pub(super) fn new(layout: &SpectralLayout, radius: f64) -> Self {
+    pub(crate) fn new(layout: &SpectralLayout, radius: f64) -> Self {
         let mut result = Self {
             eps: Vec::with_capacity(layout.len()),
             inverse_laplacian: Vec::with_capacity(layout.len()),
@@ -41,14 +41,14 @@ impl Operators {
     }
 
     /// Bytes held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         3 * size_of_val(self.eps.as_slice())
     }
 
     /// `U = (1/a) [d(chi)/d(lambda) - (1 - mu^2) d(psi)/d(mu)]` and
     /// `V = (1/a) [d(psi)/d(lambda) + (1 - mu^2) d(chi)/d(mu)]`, where the Laplacians of `psi`
     /// and `chi` are `zeta` and `delta` (Hack & Jakob 1992, section 3.3).
-    pub(super) fn wind(
+    pub(crate) fn wind(
         &self,
         layout: &SpectralLayout,
         zeta: &[Complex64],
@@ -89,7 +89,7 @@ impl Operators {
     /// `A/(1 - mu^2)` and `B/(1 - mu^2)`: `each(k, div, curl)` for every degree `m + k` of the
     /// truncation.
     #[inline]
-    pub(super) fn divergence_and_curl(
+    pub(crate) fn divergence_and_curl(
         &self,
         m: usize,
         range: std::ops::Range<usize>,
