@@ -77,7 +77,8 @@ pub struct Tolerance {
     pub height: f64,
     /// Of vorticity at points, over the largest on the grid; `None`: nothing is asked.
     pub zeta: Option<f64>,
-    /// The same of divergence, which takes a smaller step: it is gravity waves, and small.
+    /// Of divergence, over the largest vorticity: it is small, and the stored values are good to
+    /// some 1e-10 of that. Gravity waves take a smaller step.
     pub delta: Option<f64>,
     /// Of the extremes of vorticity, relative.
     pub extremes: Option<f64>,
@@ -128,8 +129,8 @@ pub fn compare(
         push("zeta at probes / max", zeta, "", limit);
     }
     if let Some(limit) = tolerance.delta {
-        let delta = worst(&reference.delta_per_s, |point| point.delta) / largest(&fields.delta);
-        push("delta at probes / max", delta, "", limit);
+        let delta = worst(&reference.delta_per_s, |point| point.delta) / largest(&fields.zeta);
+        push("delta at probes / max zeta", delta, "", limit);
     }
     if let Some(limit) = tolerance.extremes {
         let (low, high) = extremes(&fields.zeta);

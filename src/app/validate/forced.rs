@@ -25,12 +25,7 @@ pub(super) fn check(bench: &mut Bench<'_>) -> Result<()> {
     let mut runs = vec![(42, 20.0, 300.0)];
     if bench.full {
         runs.extend([(42, 20.0, 150.0), (42, 40.0, 150.0)]);
-        runs.extend([
-            (63, 20.0, 60.0),
-            (85, 20.0, 60.0),
-            (85, 20.0, 30.0),
-            (85, 40.0, 30.0),
-        ]);
+        runs.extend([(63, 20.0, 60.0), (85, 20.0, 30.0), (85, 40.0, 30.0)]);
     }
     for (truncation, u0, dt) in runs {
         let name = format!("T{truncation} u0 {u0} rk4 dt {dt}");
@@ -39,10 +34,13 @@ pub(super) fn check(bench: &mut Bench<'_>) -> Result<()> {
             continue;
         };
         let (h, v) = norms(&done);
-        let (allowed_h, allowed_v) = if truncation == 42 {
-            (Allowed::within(3.5e-7, 0.2), Allowed::within(7.2e-5, 0.2))
-        } else {
-            (Allowed::AtMost(1e-13), Allowed::AtMost(1e-12))
+        // At u0 = 40 nothing is known at T42 but that the low is the same; at T63 the wind still has
+        // a truncation error.
+        let (allowed_h, allowed_v) = match (truncation, u0) {
+            (42, 20.0) => (Allowed::within(3.5e-7, 0.2), Allowed::within(7.2e-5, 0.2)),
+            (42, _) => (Allowed::AtMost(4.2e-7), Allowed::AtMost(8.64e-5)),
+            (63, _) => (Allowed::AtMost(1e-13), Allowed::within(5.7e-12, 0.2)),
+            _ => (Allowed::AtMost(1e-13), Allowed::AtMost(1e-12)),
         };
         bench.judge(&name, "day 5: l2(h)", (h, ""), allowed_h, INDEPENDENT)?;
         bench.judge(&name, "day 5: l2(v)", (v, ""), allowed_v, INDEPENDENT)?;
