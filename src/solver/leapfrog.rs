@@ -7,7 +7,8 @@ use crate::problem::definition::Scheme;
 use crate::transport::Transport;
 
 impl<T: Transport> Model<T> {
-    /// One step of leapfrog. The first is a forward step over dt/2 and a centred one over dt.
+    /// One step of leapfrog. The first is a forward step over dt/2 and a centred one over dt, both
+    /// with the forcing of the start, as in STSWM.
     pub(super) fn leapfrog_step(&mut self) -> Result<(), SolverError> {
         let dt = self.time.dt;
         let seconds = self.step as f64 * dt;
@@ -17,7 +18,7 @@ impl<T: Transport> Model<T> {
             let mut half = std::mem::take(&mut self.scratch[0]);
             let result = self
                 .advance(&now, &now, seconds, 0.5 * dt, &mut half)
-                .and_then(|()| self.advance(&now, &half, seconds + 0.5 * dt, dt, &mut next));
+                .and_then(|()| self.advance(&now, &half, seconds, dt, &mut next));
             self.scratch[0] = half;
             result
         } else {
