@@ -37,9 +37,10 @@ pub enum Command {
 pub struct RunOptions {
     /// The namelist (TOML)
     pub file: PathBuf,
-    /// Number of ranks, as threads of this process
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub ranks: u32,
+    /// Number of ranks, as threads of this process (1); under an MPI launcher it must be the
+    /// launcher's number
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub ranks: Option<u32>,
     /// Go on from a checkpoint
     #[arg(long, value_name = "CHECKPOINT")]
     pub restart: Option<PathBuf>,

@@ -16,7 +16,11 @@ const TRANSPORTS: &[Choice] = &[
     Choice {
         name: "mpi",
         about: "ranks as MPI processes (mpirun -n N)",
-        unavailable: Some("unavailable in this version"),
+        unavailable: if cfg!(feature = "mpi") {
+            None
+        } else {
+            Some("unavailable in this build: needs cargo build --features mpi")
+        },
     },
 ];
 

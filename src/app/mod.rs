@@ -15,6 +15,7 @@ use clap::Parser;
 
 use crate::error::{Error, Result};
 use cli::{Cli, Command};
+use launch::Job;
 
 /// Runs the program and turns its error into one message and an exit code.
 pub fn main() -> ExitCode {
@@ -27,19 +28,32 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
-    match dispatch(cli) {
+    let job = match Job::start(cli.transport.as_deref()) {
+        Ok(job) => job,
+        Err(error) => return failed(&error),
+    };
+    match dispatch(cli, &job) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "pstswm: {error}");
-            ExitCode::from(error.exit_code())
+        Err(error) if job.is_root() => {
+            let code = failed(&error);
+            job.end_all(error.exit_code());
+            code
         }
+        // Rank 0 meets the same error, speaks, and ends the job.
+        Err(error) => ExitCode::from(error.exit_code()),
     }
 }
 
-fn dispatch(cli: Cli) -> Result<()> {
-    launch::check(cli.transport.as_deref())?;
+fn failed(error: &Error) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "pstswm: {error}");
+    ExitCode::from(error.exit_code())
+}
+
+fn dispatch(cli: Cli, job: &Job) -> Result<()> {
     match cli.command {
-        Command::Run(options) => run::run(&options),
+        Command::Run(options) => run::run(&options, job),
+        // The rest is done by one process; the others of a job have nothing to do.
+        _ if !job.is_root() => Ok(()),
         Command::Validate(options) => validate::run(&options),
         Command::Init { case } => print(&init::namelist(&case)?),
         Command::List => print(&list::text()),

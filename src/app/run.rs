@@ -3,8 +3,9 @@
 use ndarray::Array2;
 
 use super::cli::RunOptions;
+use super::launch::Job;
 use super::print;
-use super::session::Session;
+use super::session::{Program, Session};
 use crate::error::{Error, Result};
 use crate::exchange::collective;
 use crate::measure::{Phase, Phases, phases_over_ranks};
@@ -32,9 +33,38 @@ use crate::transport::Transport;
 ///
 /// # Errors
 /// Bad input, a failed run, an INVALID result.
-pub fn run(options: &RunOptions) -> Result<()> {
-    let session = Session::load(&options.file, &options.sets(), options.ranks as usize)?;
+pub fn run(options: &RunOptions, job: &Job) -> Result<()> {
+    let ranks = job.ranks(options.ranks)?;
+    let session = Session::load(&options.file, &options.sets(), ranks)?;
     session.check_memory()?;
+    // Rank 0 reads and writes: it alone looks at files.
+    let restart = if job.is_root() {
+        check_files(options, &session)?
+    } else {
+        None
+    };
+    let restarts = options.restart.is_some();
+    let Some(record) = integrate_on(&session, job, restart.as_ref(), restarts)? else {
+        return Ok(());
+    };
+    if let Some(path) = &options.json {
+        json::write(path, &record)?;
+    }
+    if let Some(path) = &options.csv {
+        json::write_atomically(path, csv::run(&record.results).as_bytes())?;
+    }
+    if record.verdict.is_valid() {
+        Ok(())
+    } else {
+        Err(Error::Invalid(format!(
+            "the run ended, but its result is INVALID: {}",
+            record.verdict.reasons.join("; ")
+        )))
+    }
+}
+
+/// What must be so of every file before anything runs; the checkpoint to go on from.
+fn check_files(options: &RunOptions, session: &Session) -> Result<Option<CheckpointData>> {
     let output = &session.namelist.output;
     let results = [("--json", &options.json), ("--csv", &options.csv)];
     let mut taken = vec![
@@ -70,24 +100,10 @@ pub fn run(options: &RunOptions) -> Result<()> {
     if output.samples_per_file > 0 || output.checkpoint_steps > 0 {
         check_target(&output.directory, restart.is_some())?;
     }
-    let record = integrate(&session, restart.as_ref(), true)?;
-    if let Some(path) = &options.json {
-        json::write(path, &record)?;
-    }
-    if let Some(path) = &options.csv {
-        json::write_atomically(path, csv::run(&record.results).as_bytes())?;
-    }
-    if record.verdict.is_valid() {
-        Ok(())
-    } else {
-        Err(Error::Invalid(format!(
-            "the run ended, but its result is INVALID: {}",
-            record.verdict.reasons.join("; ")
-        )))
-    }
+    Ok(restart)
 }
 
-/// Integrates on every rank and returns rank 0's record; `speak`: print while running.
+/// Integrates on ranks that are threads of this process; `speak`: print while running.
 ///
 /// # Errors
 /// A failed run.
@@ -98,6 +114,28 @@ pub fn integrate(
 ) -> Result<RunRecord> {
     let (record, _) = integrate_keeping(session, restart, speak, false)?;
     Ok(record)
+}
+
+/// Integrates on the ranks of a job; the record on the process of rank 0.
+fn integrate_on(
+    session: &Session,
+    job: &Job,
+    restart: Option<&CheckpointData>,
+    restarts: bool,
+) -> Result<Option<RunRecord>> {
+    let integration = Integration {
+        session,
+        restart,
+        restarts,
+        speak: true,
+        keep: false,
+    };
+    let results = session.on_ranks(job, &integration)?;
+    Ok(results
+        .into_iter()
+        .flatten()
+        .next()
+        .map(|(record, _)| record))
 }
 
 /// The state at an output time, whole and in memory.
@@ -122,16 +160,39 @@ pub fn integrate_keeping(
     speak: bool,
     keep: bool,
 ) -> Result<(RunRecord, Vec<Kept>)> {
-    let results = session.on_ranks(|comm| {
-        let mut rank = Rank::new(session, comm, restart, speak)?;
-        rank.kept = keep.then(Vec::new);
-        rank.integrate()
-    })?;
+    let integration = Integration {
+        session,
+        restart,
+        restarts: restart.is_some(),
+        speak,
+        keep,
+    };
+    let results = session.on_ranks(&Job::Threads, &integration)?;
     results
         .into_iter()
         .flatten()
         .next()
         .ok_or_else(|| Error::Failed("rank 0 returned no result".to_owned()))
+}
+
+/// The integration, as every rank runs it.
+struct Integration<'a> {
+    session: &'a Session,
+    /// The checkpoint, where rank 0 is.
+    restart: Option<&'a CheckpointData>,
+    restarts: bool,
+    speak: bool,
+    keep: bool,
+}
+
+impl Program for Integration<'_> {
+    type Output = Option<(RunRecord, Vec<Kept>)>;
+
+    fn run<T: Transport>(&self, comm: T) -> Result<Self::Output> {
+        let mut rank = Rank::new(self, comm)?;
+        rank.kept = self.keep.then(Vec::new);
+        rank.integrate()
+    }
 }
 
 /// One rank of a run.
@@ -159,18 +220,14 @@ struct Rank<'a, T: Transport> {
 const PROGRESS_STEPS: u64 = 50;
 
 impl<'a, T: Transport> Rank<'a, T> {
-    fn new(
-        session: &'a Session,
-        comm: T,
-        restart: Option<&CheckpointData>,
-        speak: bool,
-    ) -> Result<Self> {
+    fn new(integration: &Integration<'a>, comm: T) -> Result<Self> {
+        let (session, speak) = (integration.session, integration.speak);
         let list = &session.namelist;
         let root = comm.rank() == 0;
         let provenance = gather_places(&comm)?.map(|places| {
             Provenance::collect(Context {
-                transport: "threads".to_owned(),
-                transport_library: None,
+                transport: T::NAME.to_owned(),
+                transport_library: comm.library(),
                 places,
                 seed: list.measure.seed,
             })
@@ -184,9 +241,9 @@ impl<'a, T: Transport> Rank<'a, T> {
             session.family,
         )
         .map_err(|error| session.explain(error))?;
-        if let Some(data) = restart {
+        if integration.restarts {
             model
-                .restore(root.then_some(data))
+                .restore(integration.restart.filter(|_| root))
                 .map_err(|error| session.explain(error))?;
         }
         let memory = collective::gather(model.world(), 0, &[model.bytes() as f64])?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::launch::Job;
 use crate::decomp::auto;
 use crate::decomp::mesh::Mesh;
 use crate::error::{Error, Result};
@@ -11,8 +12,20 @@ use crate::pencil::choice::FftAlgorithm;
 use crate::report::{machine, units};
 use crate::solver::SolverError;
 use crate::transform::kernels::Family;
-use crate::transport::TransportError;
 use crate::transport::threads::{self, RankFailure, ThreadOptions, ThreadTransport};
+use crate::transport::{Transport, TransportError};
+
+/// What every rank of a job runs, whatever carries its messages.
+pub trait Program: Sync {
+    /// What it returns.
+    type Output: Send;
+
+    /// Runs it on one rank.
+    ///
+    /// # Errors
+    /// The failure that ends the job.
+    fn run<T: Transport>(&self, comm: T) -> Result<Self::Output>;
+}
 
 /// Everything a rank needs to know.
 pub struct Session {
@@ -97,11 +110,24 @@ impl Session {
         8.0 * p.levels as f64 * (9.0 * points + arrays * 5.0 * cells + 80.0 * coefficients)
     }
 
-    /// Runs `body` on every rank; the first failure ends all.
+    /// Runs a program on every rank of the job; the first failure ends all. What it returns on
+    /// the ranks of this process: all of them when they are threads, one when they are processes.
     ///
     /// # Errors
     /// The failure.
-    pub fn on_ranks<T: Send>(
+    pub fn on_ranks<P: Program>(&self, job: &Job, program: &P) -> Result<Vec<P::Output>> {
+        match job {
+            Job::Threads => self.on_threads(|comm| program.run(comm)),
+            #[cfg(feature = "mpi")]
+            Job::Mpi(mpi) => super::launch::run_on_mpi(mpi, program).map(|output| vec![output]),
+        }
+    }
+
+    /// Runs `body` on every rank as a thread; the first failure ends all.
+    ///
+    /// # Errors
+    /// The failure.
+    pub fn on_threads<T: Send>(
         &self,
         body: impl Fn(ThreadTransport) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {

@@ -101,6 +101,28 @@ pub enum TransportError {
         /// Its length.
         elements: usize,
     },
+    /// More elements than the library can count.
+    #[error(
+        "rank {rank}: a message of {elements} elements is more than MPI can count ({}); use more \
+         ranks, or fewer levels",
+        i32::MAX
+    )]
+    CountTooLarge {
+        /// This rank.
+        rank: usize,
+        /// Elements of the message.
+        elements: usize,
+    },
+    /// The communication library refused a call.
+    #[error("rank {rank}: {call} failed: {message}")]
+    Library {
+        /// This rank.
+        rank: usize,
+        /// The call.
+        call: &'static str,
+        /// The library's words.
+        message: String,
+    },
     /// No such rank.
     #[error("rank {rank}: no rank {partner}: the communicator has {size} (0 to {})", size - 1)]
     NoSuchRank {

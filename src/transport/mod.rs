@@ -7,6 +7,8 @@
 //! (f64), all times in seconds.
 
 pub mod error;
+#[cfg(feature = "mpi")]
+pub mod mpi;
 pub mod threads;
 
 use std::ops::Range;
@@ -62,6 +64,12 @@ pub trait Transport: Sized {
     type Scope<'a>: Scope
     where
         Self: 'a;
+
+    /// `threads` or `mpi`.
+    const NAME: &'static str;
+
+    /// What the library under it says it is; `None`: there is none.
+    fn library(&self) -> Option<String>;
 
     /// This rank, counted from 0.
     fn rank(&self) -> usize;

@@ -80,6 +80,12 @@ impl ThreadTransport {
 impl Transport for ThreadTransport {
     type Scope<'a> = ThreadScope<'a>;
 
+    const NAME: &'static str = "threads";
+
+    fn library(&self) -> Option<String> {
+        None
+    }
+
     fn rank(&self) -> usize {
         self.rank
     }

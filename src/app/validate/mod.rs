@@ -32,7 +32,7 @@ pub type ValidateRecord = Record<Vec<Figure>, Selection>;
 /// What is checked, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
-    /// Names of [`SUBJECTS`]; empty: all.
+    /// Names of the subjects; empty: all.
     pub cases: Vec<String>,
     /// Also what takes long.
     pub full: bool,

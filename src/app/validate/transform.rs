@@ -238,7 +238,7 @@ fn on_engine<R: Send>(
     let mut plan = Plan::new(n, "semi-implicit", 60.0, 1.0);
     plan.problem = extra.to_owned();
     let session = bench.session_of("williamson-2", &plan, 1)?;
-    let results = session.on_ranks(|comm| body(Engine::new(&session, &comm)?))?;
+    let results = session.on_threads(|comm| body(Engine::new(&session, &comm)?))?;
     let first = results.into_iter().next();
     first.ok_or_else(|| Error::Failed("the rank returned no result".to_owned()))
 }
@@ -382,7 +382,7 @@ fn unresolved(bench: &mut Bench<'_>, scheme: &str) -> Result<()> {
     let plan = Plan::new(42, scheme, 300.0, 1.0);
     let session = bench.session_of("williamson-5", &plan, 1)?;
     let list = &session.namelist;
-    let values = session.on_ranks(|comm| {
+    let values = session.on_threads(|comm| {
         let mut model = Model::new(
             comm,
             list.problem.clone(),
