@@ -1,0 +1,147 @@
+//! The program under MPI's launcher: the same bits as on threads, and no end without a word.
+//!
+//! Built with `--features mpi` only. `MPIEXEC` names the launcher of the library that was built
+//! with (default `mpiexec`); it must be there, and every start has a time limit.
+#![cfg(feature = "mpi")]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::process::{Command, Output, Stdio};
+
+/// Starts the program on `ranks` processes; tests run one at a time, two cores hold no more.
+fn launch(ranks: usize, words: &str) -> Output {
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _turn = ONE_AT_A_TIME
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let launcher = std::env::var("MPIEXEC").unwrap_or_else(|_| "mpiexec".to_owned());
+    Command::new("timeout")
+        .args(["-k", "5", "120", &launcher, "-n", &ranks.to_string()])
+        .arg(env!("CARGO_BIN_EXE_pstswm"))
+        .args(words.split_whitespace())
+        // As root, on fewer cores than ranks, two jobs side by side.
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        .env("OMPI_MCA_mpi_yield_when_idle", "1")
+        .env("OMPI_MCA_hwloc_base_binding_policy", "none")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The checksum a run printed.
+fn checksum(output: &Output) -> String {
+    let text = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    let line = text.lines().find(|line| line.starts_with("checksum"));
+    line.unwrap_or_else(|| panic!("no checksum in:\n{text}"))
+        .split_whitespace()
+        .nth(1)
+        .unwrap()
+        .to_owned()
+}
+
+const RUN: &str = "run namelists/quickstart.toml --set problem.days=0.125 --set problem.levels=2 \
+                   --set output.every-hours=0 --set output.samples-per-file=0 \
+                   --set output.checkpoint-hours=0";
+
+#[test]
+fn the_same_bits_as_on_threads() {
+    let threads = Command::new(env!("CARGO_BIN_EXE_pstswm"))
+        .args(RUN.split_whitespace())
+        .output()
+        .unwrap();
+    let expected = checksum(&threads);
+    for (ranks, more) in [
+        (2, ""),
+        (
+            2,
+            "--set algorithm.mesh=[2,1] --set algorithm.fft=\"single-transpose\"",
+        ),
+        (
+            2,
+            "--set algorithm.protocol=\"ready\" --set algorithm.order=\"simple\"",
+        ),
+        (
+            2,
+            "--set algorithm.protocol=\"native\" --set algorithm.order=\"ordered\"",
+        ),
+        (
+            2,
+            "--set algorithm.protocol=\"nonblocking-synchronous\" --set algorithm.overlap=true",
+        ),
+        (
+            4,
+            "--set algorithm.mesh=[2,2] --set algorithm.transpose=\"send-recv\"",
+        ),
+    ] {
+        let output = launch(ranks, &format!("{RUN} {more}"));
+        assert!(output.status.success(), "{more}: {}", text(&output.stderr));
+        assert_eq!(checksum(&output), expected, "{ranks} ranks {more}");
+        // Rank 0 alone speaks.
+        assert_eq!(text(&output.stdout).matches("VALID").count(), 1);
+    }
+}
+
+#[test]
+fn files_and_a_restart_on_threads() {
+    let folder = common::Folder::new("mpi-files");
+    let set = |days: &str| {
+        format!(
+            "run namelists/quickstart.toml --set problem.days={days} --set output.every-hours=1 \
+             --set output.checkpoint-hours=1 --set output.directory=\"{}\"",
+            folder.0.join("out").display()
+        )
+    };
+    let first = launch(2, &set("0.125"));
+    assert!(first.status.success(), "{}", text(&first.stderr));
+    assert!(!folder.names("out").is_empty());
+    let more = format!(
+        "{} --ranks 3 --restart {}",
+        set("0.25"),
+        folder.0.join("out/checkpoint_000000000018.nc").display()
+    );
+    let more = Command::new(env!("CARGO_BIN_EXE_pstswm"))
+        .args(more.split_whitespace())
+        .output()
+        .unwrap();
+    let whole = Command::new(env!("CARGO_BIN_EXE_pstswm"))
+        .args(
+            RUN.replace("0.125", "0.25")
+                .replace("levels=2", "levels=1")
+                .split_whitespace(),
+        )
+        .output()
+        .unwrap();
+    assert_eq!(checksum(&more), checksum(&whole));
+}
+
+#[test]
+fn no_end_without_a_word() {
+    for (words, said) in [
+        (format!("{RUN} --ranks 3"), "--ranks 3"),
+        (
+            format!("{RUN} --set problem.truncation=x"),
+            "problem.truncation",
+        ),
+        (format!("{RUN} --set algorithm.mesh=[3,1]"), "needs 3 ranks"),
+        (
+            format!("{RUN} --set problem.days=20 --set time.dt=7200"),
+            "blew up",
+        ),
+        (RUN.replace("quickstart", "nosuch"), "nosuch.toml"),
+    ] {
+        let output = launch(2, &words);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(!output.status.success(), "{words}");
+        assert_ne!(output.status.code(), Some(124), "timed out: {words}");
+        let lines = err.lines().filter(|line| line.starts_with("pstswm:"));
+        assert_eq!(lines.count(), 1, "{words}: one rank speaks\n{err}");
+        assert!(format!("{out}{err}").contains(said), "{words}: {err}");
+    }
+}
