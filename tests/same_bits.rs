@@ -281,7 +281,7 @@ fn levels_are_copies_bit_for_bit() {
     ];
     let session = session(&sets, 2);
     let states = session
-        .on_ranks(|comm| {
+        .on_threads(|comm| {
             let list = &session.namelist;
             let mut model = pstswm::solver::Model::new(
                 comm,
