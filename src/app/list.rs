@@ -34,7 +34,7 @@ pub fn text() -> String {
         ("Legendre transform (algorithm.legendre)", LEGENDRES),
         ("Transposes (algorithm.transpose)", TRANSPOSES),
         (
-            "Vector sums (algorithm.sum; used by legendre = \"distributed\" only)",
+            "Vector sums (algorithm.sum; only for legendre = \"distributed\": no effect in this version)",
             SUMS,
         ),
         ("Orders (algorithm.order)", ORDERS),
