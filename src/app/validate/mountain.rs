@@ -77,15 +77,13 @@ pub(super) fn check(bench: &mut Bench<'_>) -> Result<()> {
                 distance(bench, done, reference)?;
             }
         }
-        let fine = semi_discrete(bench, "case5_T85", (85, 30.0, 15.0), |day| {
-            tolerance(day, true, false)
+        // At dt 30 the error of the step alone is 2.2e-4 m at day 10, above what is allowed.
+        let fine = semi_discrete(bench, "case5_T85", (85, 15.0, 15.0), |day| {
+            tolerance(day, true, true)
         })?;
         if let Some(done) = &fine {
             conserved(bench, done, 15.0, (1.713e-10, 9.265e-8))?;
         }
-        semi_discrete(bench, "case5_T85", (85, 15.0, 5.0), |day| {
-            tolerance(day, true, true)
-        })?;
     }
     Ok(())
 }
