@@ -159,7 +159,7 @@ fn units_and_names() {
         |f| f.names.h = Some("depth".into()),
         &[
             "no free-surface height",
-            "`depth`, given by names.h",
+            "`depth`, given by problem.file.names.h",
             "lat, lon, h, u, v",
         ],
     );
