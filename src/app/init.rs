@@ -14,7 +14,7 @@ pub fn namelist(case: &str) -> Result<String> {
         let suggestion = nearest(case, CASES.iter().map(|choice| choice.name));
         let mean = suggestion.map_or(String::new(), |name| format!("; did you mean {name}?"));
         return Err(Error::Input(format!(
-            "init: there is no case {case:?}{mean} Cases: {}",
+            "init: there is no case {case:?}{mean}; there are {}",
             available(CASES).replace('"', "")
         )));
     };

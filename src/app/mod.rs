@@ -4,6 +4,7 @@ pub mod cli;
 pub mod init;
 pub mod launch;
 pub mod list;
+mod result_files;
 pub mod run;
 pub mod session;
 pub mod validate;

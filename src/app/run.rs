@@ -4,8 +4,8 @@ use ndarray::Array2;
 
 use super::cli::RunOptions;
 use super::launch::Job;
-use super::print;
 use super::session::{Program, Session};
+use super::{print, result_files};
 use crate::error::{Error, Result};
 use crate::exchange::collective;
 use crate::measure::{Phase, Phases, phases_over_ranks};
@@ -66,22 +66,7 @@ pub fn run(options: &RunOptions, job: &Job) -> Result<()> {
 /// What must be so of every file before anything runs; the checkpoint to go on from.
 fn check_files(options: &RunOptions, session: &Session) -> Result<Option<CheckpointData>> {
     let output = &session.namelist.output;
-    let results = [("--json", &options.json), ("--csv", &options.csv)];
-    let mut taken = vec![
-        ("FILE", Some(&options.file)),
-        ("--restart", options.restart.as_ref()),
-    ];
-    for (option, path) in results {
-        let Some(path) = path else { continue };
-        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == Some(path)) {
-            return Err(Error::Input(format!(
-                "{option} {}: is the file of {other}, too; give each a file of its own",
-                path.display()
-            )));
-        }
-        taken.push((option, Some(path)));
-        json::check_writable(path)?;
-    }
+    result_files::check(options, session)?;
     let restart = options
         .restart
         .as_deref()

@@ -81,10 +81,24 @@ impl Session {
     /// Refuses a problem that this machine's memory cannot hold, before anything is allocated.
     ///
     /// # Errors
-    /// The arrays need more than the memory there is.
+    /// The arrays, or the times of the steps, need more than the memory there is.
     pub fn check_memory(&self) -> Result<()> {
         let needed = self.estimated_bytes();
+        let steps = self.namelist.problem.steps;
+        // Every rank keeps the time of each step.
+        let times = 8.0 * steps as f64 * self.ranks as f64;
         match machine::memory_bytes() {
+            Some(there) if times > there as f64 => Err(Error::Input(format!(
+                "{}: the times of {steps} steps need about {}, this machine has {}; run fewer \
+                 steps, and go on with --restart",
+                self.namelist.at(if self.namelist.sets("problem.steps") {
+                    "problem.steps"
+                } else {
+                    "problem.days"
+                }),
+                units::bytes(times as u64),
+                units::bytes(there),
+            ))),
             Some(there) if needed > there as f64 => Err(Error::Input(format!(
                 "{} = {}: the arrays of {} at {} need about {}, this machine has {}; use fewer \
                  levels or a smaller truncation",
@@ -149,12 +163,7 @@ impl Session {
             SolverError::Start(reason) => {
                 Error::Input(format!("{}: {reason}", key("problem.case")))
             }
-            SolverError::File(error) => {
-                let place = if self.namelist.problem.file.is_some() {
-                    "problem.file.path"
-                } else {
-                    "problem.mountain"
-                };
+            SolverError::File { key: place, error } => {
                 Error::Input(format!("{}: {error}", key(place)))
             }
             SolverError::Pencil(PencilError::Plan(error)) => {

@@ -41,6 +41,11 @@ pub struct Namelist {
 }
 
 impl Namelist {
+    /// Whether a key was set, in the file or by an override.
+    pub fn sets(&self, key: &str) -> bool {
+        self.origins.contains_key(key)
+    }
+
     /// Where a key was set, for later messages about it: `t42.toml:5:9: problem.levels`,
     /// `--set problem.levels=4: problem.levels`, or `t42.toml: problem.levels (default)`.
     pub fn at(&self, key: &str) -> String {

@@ -426,6 +426,11 @@ fn length(settings: &Settings, complain: &mut impl FnMut(&str, String)) {
         if (may_be_zero && length == 0.0) || whole_steps(length * seconds, dt).is_some() {
             continue;
         }
+        let unit = if length == 1.0 {
+            unit.trim_end_matches('s')
+        } else {
+            unit
+        };
         let total = length * seconds;
         let few = (total / dt).floor();
         let mut nearest = format!("{} s ({} steps)", total / (few + 1.0), few + 1.0);

@@ -59,6 +59,9 @@ impl Raw {
     }
 }
 
+/// Places shown where a text is no TOML.
+const SYNTAX_ERRORS: usize = 5;
+
 /// A key that was given.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -76,10 +79,16 @@ pub(super) type Entries = BTreeMap<String, Entry>;
 pub(super) fn read(text: &str, sets: &[String], findings: &mut Findings<'_>) -> Option<Entries> {
     let (document, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        for error in errors {
+        // After the first few, errors follow from each other: the file is something else.
+        let further = errors.len().saturating_sub(SYNTAX_ERRORS);
+        for error in errors.into_iter().take(SYNTAX_ERRORS) {
             let place = error.span().map_or(Place::Nowhere, Place::Text);
             let words = error.message().trim().replace('\n', "; ");
             findings.add(&place, "", "", format!("this is no TOML: {words}"));
+        }
+        if further > 0 {
+            let message = format!("{further} further places that are no TOML; is this a namelist?");
+            findings.add(&Place::Nowhere, "", "", message);
         }
         return None;
     }

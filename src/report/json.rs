@@ -67,11 +67,13 @@ pub fn read<R: DeserializeOwned, I: DeserializeOwned>(
 
 /// Writes a file under a temporary name in the same folder, flushes it to the disk and renames
 /// it: a reader sees the old content or the new, never a part. The temporary file of a failed
-/// write is removed.
+/// write is removed. Devices, pipes and links are refused: a rename would put a file in their
+/// place.
 ///
 /// # Errors
 /// [`ReportError::Io`], [`ReportError::Path`].
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), ReportError> {
+    must_be_plain(path)?;
     let temporary = temporary_name(path)?;
     let io = |action| {
         move |source| ReportError::Io {
@@ -99,8 +101,8 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), ReportError> 
 /// a temporary file beside the path. The file itself is not touched.
 ///
 /// # Errors
-/// [`ReportError::Path`] when the path is a folder or its folder is missing,
-/// [`ReportError::Io`] when the folder may not be written.
+/// [`ReportError::Path`] when the path is a folder, a device, a pipe or a link, or its folder is
+/// missing, [`ReportError::Io`] when the folder may not be written.
 pub fn check_writable(path: &Path) -> Result<(), ReportError> {
     let wrong = |reason| {
         Err(ReportError::Path {
@@ -114,6 +116,7 @@ pub fn check_writable(path: &Path) -> Result<(), ReportError> {
     if !folder(path).is_dir() {
         return wrong("its folder does not exist; create it first");
     }
+    must_be_plain(path)?;
     let temporary = temporary_name(path)?;
     File::create(&temporary)
         .and_then(|_| fs::remove_file(&temporary))
@@ -123,6 +126,17 @@ pub fn check_writable(path: &Path) -> Result<(), ReportError> {
             source,
             remedy: "choose a path in a folder you may write",
         })
+}
+
+/// Refuses a path where something stands that is no regular file. A folder is left to the caller.
+fn must_be_plain(path: &Path) -> Result<(), ReportError> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if !there.is_file() && !there.is_dir() => Err(ReportError::Path {
+            path: path.to_owned(),
+            reason: "is a device, a pipe or a link; give the name of a new or a regular file",
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The folder that holds a path.
@@ -205,6 +219,27 @@ mod tests {
         }
         assert!(write_atomically(&missing, b"x").is_err());
         check_writable(Path::new("bare-name-in-the-present-folder.json")).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_or_device_is_not_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = Folder::new("link");
+        let (target, link) = (folder.0.join("target"), folder.0.join("link"));
+        fs::write(&target, b"old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let text = check_writable(&link).unwrap_err().to_string();
+        assert!(text.contains("a link"), "{text}");
+        assert!(write_atomically(&link, b"new").is_err());
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+        let pipe = folder.0.join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&pipe).unwrap();
+        assert!(check_writable(&pipe).is_err());
+        assert!(write_atomically(&pipe, b"new").is_err());
+        let kind = fs::symlink_metadata(&pipe).unwrap().file_type();
+        assert!(kind.is_socket());
     }
 
     #[test]

@@ -75,7 +75,6 @@ impl<T: Transport> Model<T> {
     /// How many levels are not bit for bit level 0.
     fn levels_that_differ(&self) -> Result<usize, SolverError> {
         let levels = self.problem.levels;
-        // Two halves of a wrapping sum of hashes, each small enough that f64 sums are exact.
         let mut sums = vec![0u64; levels];
         for (unit, range) in self.pencil.layout().iter() {
             for (field, values) in self.now.fields().into_iter().enumerate() {
@@ -87,21 +86,27 @@ impl<T: Transport> Model<T> {
                         value.re.to_bits(),
                         value.im.to_bits(),
                     ];
-                    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                    let mut bytes = [0u8; 40];
+                    for (part, word) in bytes.chunks_exact_mut(8).zip(words) {
+                        part.copy_from_slice(&word.to_le_bytes());
+                    }
                     let hash = xxhash_rust::xxh3::xxh3_64(&bytes);
-                    sums[unit.level] = sums[unit.level].wrapping_add(hash & 0xFFFF_FFFF);
+                    sums[unit.level] = sums[unit.level].wrapping_add(hash);
                 }
             }
         }
-        let parts: Vec<Dd> = sums
+        // Each half of a sum is small enough that the f64 sum over the ranks is exact.
+        let halves: Vec<Dd> = sums
             .iter()
-            .map(|sum| Dd::from((sum & 0xFFFF_FFFF_FFFF) as f64))
+            .flat_map(|sum| [sum >> 32, sum & 0xFFFF_FFFF])
+            .map(|half| Dd::from(half as f64))
             .collect();
-        let sums = sum_over_ranks(&self.world, &parts)?;
-        Ok(sums
-            .iter()
-            .filter(|sum| sum.to_bits() != sums[0].to_bits())
-            .count())
+        let halves = sum_over_ranks(&self.world, &halves)?;
+        let sums: Vec<u64> = halves
+            .chunks_exact(2)
+            .map(|half| ((half[0] as u64) << 32).wrapping_add(half[1] as u64))
+            .collect();
+        Ok(sums.iter().filter(|sum| **sum != sums[0]).count())
     }
 
     /// Relative l2 change of the vorticity from spectral space to the grid and back.

@@ -10,7 +10,7 @@ use crate::exchange::collective::broadcast;
 use crate::pencil::SpectralLayout;
 use crate::problem::definition::{HeightFrom, StateFile};
 use crate::problem::input::{
-    FileState, GridField, GridState, LatLonGrid, Wind, read_state, read_surface,
+    FileState, GridField, GridState, InputError, LatLonGrid, Wind, read_state, read_surface,
 };
 use crate::problem::planet::Planet;
 use crate::spectral::project::Projection;
@@ -30,7 +30,9 @@ pub(super) fn surface<T: Transport>(
     variable: Option<&str>,
 ) -> Result<Vec<Complex64>, SolverError> {
     let planet = &model.problem.planet;
-    let read = on_root(model, || read_surface(path, variable, planet))?;
+    let read = on_root(model, "problem.mountain-file", || {
+        read_surface(path, variable, planet)
+    })?;
     let (grid, field) = read.map_or((None, None), |(grid, field)| (Some(grid), Some(field)));
     let grid = share_grid(&model.world, grid)?;
     let layout = model.pencil.layout();
@@ -45,18 +47,19 @@ pub(super) fn state<T: Transport>(
     model: &mut Model<T>,
     file: &StateFile,
 ) -> Result<(), SolverError> {
-    let loaded = load(model, file)?;
+    let loaded = load(model, "problem.file.path", file)?;
     (model.now, model.file_time) = (loaded.state, loaded.time);
     Ok(())
 }
 
-/// Reads a state.
+/// Reads a state, of the file that `key` names.
 pub(super) fn load<T: Transport>(
     model: &Model<T>,
+    key: &'static str,
     file: &StateFile,
 ) -> Result<Loaded, SolverError> {
     let planet = &model.problem.planet;
-    let read = on_root(model, || read_state(file, planet))?;
+    let read = on_root(model, key, || read_state(file, planet))?;
     let mut kind = [match &read {
         Some(FileState::Spectral(_)) => 1.0,
         _ => 0.0,
@@ -79,12 +82,15 @@ pub(super) fn load<T: Transport>(
 }
 
 /// Runs `read` on rank 0; `None` elsewhere.
-fn on_root<T: Transport, R, E: Into<SolverError>>(
+fn on_root<T: Transport, R>(
     model: &Model<T>,
-    read: impl FnOnce() -> Result<R, E>,
+    key: &'static str,
+    read: impl FnOnce() -> Result<R, InputError>,
 ) -> Result<Option<R>, SolverError> {
     if model.world.rank() == 0 {
-        read().map(Some).map_err(Into::into)
+        read()
+            .map(Some)
+            .map_err(|error| SolverError::File { key, error })
     } else {
         Ok(None)
     }

@@ -33,8 +33,13 @@ pub enum SolverError {
     #[error(transparent)]
     Transport(#[from] TransportError),
     /// A file that cannot be used.
-    #[error(transparent)]
-    File(#[from] InputError),
+    #[error("{error}")]
+    File {
+        /// The key that names the file.
+        key: &'static str,
+        /// What is wrong.
+        error: InputError,
+    },
     /// An initial state that cannot be integrated.
     #[error("{0}")]
     Start(String),

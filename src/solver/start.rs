@@ -126,7 +126,12 @@ impl<T: Transport> Model<T> {
             height: HeightFrom::Given,
             names: names.map(|file| file.names).unwrap_or_default(),
         };
-        let loaded = from_file::load(self, &file)?;
+        let key = if problem.reference.is_some() {
+            "problem.reference.path"
+        } else {
+            "problem.file.path"
+        };
+        let loaded = from_file::load(self, key, &file)?;
         self.reference = Some(Reference::new(loaded, self.file_time));
         Ok(())
     }

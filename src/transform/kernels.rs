@@ -19,7 +19,9 @@ pub type Tile = [Row; CHUNK];
 pub enum Family {
     /// Separate multiplication and addition, any machine.
     Plain,
-    /// Fused multiply-add (AVX2 + FMA on x86-64; every aarch64).
+    /// Fused multiply-add (AVX2 + FMA on x86-64; every aarch64). Made only by [`Family::detect`]:
+    /// elsewhere the machine may lack the instructions.
+    #[non_exhaustive]
     Fused,
 }
 

@@ -295,7 +295,7 @@ fn analyses_as_they_come() {
         file.time_index = 2;
         let message = read_state(&file, &planet).unwrap_err().to_string();
         assert!(
-            message.contains("time-index = 2") && message.contains("2 time(s)"),
+            message.contains("time-index = 2") && message.contains("2 times"),
             "{message}"
         );
         file.time_index = 0;

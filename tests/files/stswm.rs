@@ -48,10 +48,7 @@ fn the_state_of_21_december_1978() {
     let day = read_stswm(&path, 1, &planet).unwrap();
     assert_eq!(day.time, 86400.0);
     let message = read_stswm(&path, 2, &planet).unwrap_err().to_string();
-    assert!(
-        message.contains("2 time(s): allowed is 0 to 1"),
-        "{message}"
-    );
+    assert!(message.contains("2 times: allowed is 0 to 1"), "{message}");
     // Cut off, and filled with zeros.
     assert_eq!(
         state.at(&state.zeta, &Truncation::triangular(21), 3),

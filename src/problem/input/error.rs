@@ -72,8 +72,8 @@ pub enum InputError {
     },
     /// A time that is not there.
     #[error(
-        "{}: time-index = {index}, but variable `{variable}` has {count} time(s): allowed is 0 \
-         to {}", file.display(), count.saturating_sub(1)
+        "{}: time-index = {index}, but variable `{variable}` has {}", file.display(),
+        times(*count)
     )]
     TimeIndex {
         /// The file.
@@ -95,6 +95,15 @@ pub enum InputError {
         /// What is wrong, and what is allowed.
         reason: String,
     },
+}
+
+/// How many times there are, and which indices that allows.
+fn times(count: usize) -> String {
+    match count {
+        0 => "no time at all: the file is empty".to_owned(),
+        1 => "1 time: allowed is 0".to_owned(),
+        _ => format!("{count} times: allowed is 0 to {}", count - 1),
+    }
 }
 
 impl From<InputError> for crate::error::Error {

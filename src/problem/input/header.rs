@@ -73,13 +73,13 @@ pub(super) fn check(input: impl Read, length: u64) -> Result<(), Fault> {
                 .into(),
         ));
     }
+    let mut needs = 0;
     for slab in &slabs {
-        let needs = slab
-            .end(records, record_size)
-            .ok_or_else(|| too_large("a variable"))?;
-        if needs > length {
-            return Err(Fault::Truncated { needs });
-        }
+        let end = slab.end(records, record_size);
+        needs = needs.max(end.ok_or_else(|| too_large("a variable"))?);
+    }
+    if needs > length {
+        return Err(Fault::Truncated { needs });
     }
     Ok(())
 }
@@ -100,8 +100,10 @@ impl Slab {
     fn end(&self, records: u32, record_size: u64) -> Option<u64> {
         let last = match (self.record, records) {
             (false, _) => 0,
+            // Without records a file may end before the place of the first.
+            (true, 0) => return Some(0),
             // An indeterminate number of records (all ones) follows from the length of the file.
-            (true, 0 | u32::MAX) => return Some(self.begin),
+            (true, u32::MAX) => return Some(self.begin),
             (true, count) => u64::from(count) - 1,
         };
         last.checked_mul(record_size)?
@@ -207,11 +209,6 @@ impl<R: Read> Scan<R> {
         let size = items
             .checked_mul(width)
             .ok_or_else(|| too_large("a variable"))?;
-        if begin > self.length {
-            return Err(Fault::Truncated {
-                needs: begin.saturating_add(size),
-            });
-        }
         Ok(Slab {
             begin,
             size,
