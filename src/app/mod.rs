@@ -33,7 +33,8 @@ pub fn main() -> ExitCode {
         Ok(job) => job,
         Err(error) => return failed(&error),
     };
-    match dispatch(cli, &job) {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dispatch(cli, &job)));
+    match result.unwrap_or_else(|panic| Err(internal(panic.as_ref()))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if job.is_root() => {
             let code = failed(&error);
@@ -43,6 +44,16 @@ pub fn main() -> ExitCode {
         // Rank 0 meets the same error, speaks, and ends the job.
         Err(error) => ExitCode::from(error.exit_code()),
     }
+}
+
+/// A panic outside the ranks, in one line.
+fn internal(panic: &(dyn std::any::Any + Send)) -> Error {
+    let message = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    Error::Failed(format!("internal error, a fault of the program: {message}"))
 }
 
 fn failed(error: &Error) -> ExitCode {

@@ -8,7 +8,7 @@ use super::model::{Model, SolverError};
 use super::state::State;
 use crate::exchange::collective::broadcast;
 use crate::pencil::SpectralLayout;
-use crate::problem::definition::{HeightFrom, StateFile};
+use crate::problem::definition::{HeightFrom, Mountain, StateFile};
 use crate::problem::input::{
     FileState, GridField, GridState, InputError, LatLonGrid, Wind, read_state, read_surface,
 };
@@ -72,6 +72,9 @@ pub(super) fn load<T: Transport>(
         Some(FileState::Grid(state)) => Some(state),
         _ => None,
     };
+    if model.problem.mountain == Mountain::Flat {
+        must_be_positive(state.as_ref())?;
+    }
     on_grid(
         &model.world,
         model.pencil.layout(),
@@ -137,6 +140,27 @@ fn spectral<T: Transport>(
         state,
         time: Some(time[0]),
     })
+}
+
+/// Refuses a height that is not positive somewhere in the file: over a flat surface there is no
+/// depth then, though the truncated series may hide a single point.
+fn must_be_positive(state: Option<&GridState>) -> Result<(), SolverError> {
+    let Some((grid, h)) = state.and_then(|state| Some((&state.grid, state.h.as_ref()?))) else {
+        return Ok(());
+    };
+    let lowest = h.rows.indexed_iter().min_by(|a, b| a.1.total_cmp(b.1));
+    match lowest {
+        Some(((row, column), &value)) if value <= 0.0 => {
+            let east = grid.lon0.to_degrees() + 360.0 * column as f64 / grid.nlon as f64;
+            Err(SolverError::Start(format!(
+                "the file's height is {value} m at latitude {:.4}, longitude {:.4}; over a flat \
+                 surface it must be positive",
+                grid.latitudes[row],
+                east.rem_euclid(360.0)
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A state on a grid, projected from rows that rank 0 sends one by one.

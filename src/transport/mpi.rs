@@ -231,6 +231,18 @@ impl MpiScope<'_> {
         Ok(tag as c_int)
     }
 
+    /// Buffered sends need a buffer attached to MPI; no protocol uses them, and none is.
+    fn not_buffered(&self, mode: SendMode) -> Result<(), TransportError> {
+        if mode != SendMode::Buffered {
+            return Ok(());
+        }
+        Err(TransportError::Library {
+            rank: self.rank,
+            call: "MPI_Bsend",
+            message: "no buffer is attached: buffered sends are not available over MPI".to_owned(),
+        })
+    }
+
     fn count(&self, elements: usize) -> Result<c_int, TransportError> {
         c_int::try_from(elements).map_err(|_| TransportError::CountTooLarge {
             rank: self.rank,
@@ -368,6 +380,7 @@ impl Scope for MpiScope<'_> {
         tag: Tag,
         range: Range<usize>,
     ) -> Result<(), TransportError> {
+        self.not_buffered(mode)?;
         let (start, count) = self.send_range(&range)?;
         let (peer, tag) = (self.partner(to)?, self.tag(tag)?);
         let f64_type = f64::equivalent_datatype().as_raw();
@@ -389,6 +402,7 @@ impl Scope for MpiScope<'_> {
         tag: Tag,
         range: Range<usize>,
     ) -> Result<Request, TransportError> {
+        self.not_buffered(mode)?;
         let (start, count) = self.send_range(&range)?;
         let (peer, tag_value) = (self.partner(to)?, self.tag(tag)?);
         let f64_type = f64::equivalent_datatype().as_raw();
