@@ -153,8 +153,8 @@ fn must_be_positive(state: Option<&GridState>) -> Result<(), SolverError> {
         Some(((row, column), &value)) if value <= 0.0 => {
             let east = grid.lon0.to_degrees() + 360.0 * column as f64 / grid.nlon as f64;
             Err(SolverError::Start(format!(
-                "the file's height is {value} m at latitude {:.4}, longitude {:.4}; over a flat \
-                 surface it must be positive",
+                "the file's height leaves no depth: h - h_s is {value} m at latitude {:.4}, \
+                 longitude {:.4}, over a flat surface, and it must be positive",
                 grid.latitudes[row],
                 east.rem_euclid(360.0)
             )))
