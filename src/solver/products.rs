@@ -3,8 +3,8 @@
 use crate::pencil::{FORWARD_FIELDS, GridShape, INVERSE_FIELDS};
 use crate::transform::{LANES, Lane, POINT};
 
-/// Flops of the products at one grid point and level: eight for the fluxes, five for the energy.
-pub(super) const PRODUCT_FLOPS: f64 = 13.0;
+/// Flops of the products at one grid point and level: six for the fluxes, four for the energy.
+pub(super) const PRODUCT_FLOPS: f64 = 10.0;
 
 /// What a pass over the grid found.
 #[derive(Clone, Copy, Debug, PartialEq)]
