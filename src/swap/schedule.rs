@@ -6,6 +6,7 @@ use super::call::Call;
 use super::error::PlanError;
 use super::method::Method;
 use super::step::{Stage, Step, stage_calls};
+use crate::transport::Label;
 
 /// The calls of one rank, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Schedule {
     pub calls: Vec<Call>,
     /// Steps, so that requests can be kept by step.
     pub steps: usize,
+    /// What the exchange is called in reports.
+    pub label: &'static Label,
 }
 
 impl Schedule {
@@ -54,6 +57,7 @@ impl Schedule {
         Self {
             calls,
             steps: steps.len(),
+            label: method.label(),
         }
     }
 }
