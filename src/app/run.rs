@@ -7,6 +7,7 @@ use super::launch::Job;
 use super::session::{Program, Session};
 use super::{print, result_files};
 use crate::error::{Error, Result};
+use crate::exchange::choice::ExchangeChoice;
 use crate::exchange::collective;
 use crate::measure::{Phase, Phases, phases_over_ranks};
 use crate::pencil::choice::AlgorithmChoice;
@@ -26,7 +27,7 @@ use crate::report::run::{
 use crate::report::{csv, json, text};
 use crate::solver::model::FLOPS_FORMULA;
 use crate::solver::{Model, SolverError, checksum};
-use crate::transport::Transport;
+use crate::transport::{EngineKind, Transport};
 
 /// Integrates the case of a namelist; prints diagnostics and timing, writes history files,
 /// checkpoints and the result.
@@ -37,6 +38,7 @@ pub fn run(options: &RunOptions, job: &Job) -> Result<()> {
     let ranks = job.ranks(options.ranks)?;
     let session = Session::load(&options.file, &options.sets(), ranks)?;
     session.check_memory()?;
+    session.check_engines(job)?;
     // Rank 0 reads and writes: it alone looks at files.
     let restart = if job.is_root() {
         check_files(options, &session)?
@@ -559,10 +561,21 @@ fn setup<T: Transport>(session: &Session, model: &Model<T>, memory: MemoryRecord
 }
 
 fn algorithm(choice: &AlgorithmChoice) -> AlgorithmRecord {
-    let exchange = |choice: &crate::exchange::choice::ExchangeChoice| ExchangeRecord {
-        transpose: choice.transpose.name().to_owned(),
-        order: choice.order.name().to_owned(),
-        protocol: choice.protocol.name().to_owned(),
+    let pairwise = |choice: &ExchangeChoice| Some(*choice).filter(|c| c.engine.is_none());
+    let exchange = |choice: &ExchangeChoice| ExchangeRecord {
+        transpose: match choice.engine {
+            Some(_) => "collective".to_owned(),
+            None => choice.transpose.name().to_owned(),
+        },
+        engine: choice
+            .engine
+            .map_or("pairwise", EngineKind::name)
+            .to_owned(),
+        order: pairwise(choice).map(|choice| choice.order.name().to_owned()),
+        protocol: pairwise(choice).map(|choice| choice.protocol.name().to_owned()),
+        handshake: pairwise(choice).map(|choice| choice.handshake),
+        max_requests: pairwise(choice).map(|choice| choice.max_requests),
+        overlap: pairwise(choice).map(|choice| choice.overlap),
     };
     AlgorithmRecord {
         fft: choice.fft.name().to_owned(),

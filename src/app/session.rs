@@ -113,6 +113,35 @@ impl Session {
         }
     }
 
+    /// Refuses an engine that this transport or its library does not have.
+    ///
+    /// # Errors
+    /// The key that asks for it, and why it cannot be had.
+    pub fn check_engines(&self, job: &Job) -> Result<()> {
+        let choice = &self.namelist.algorithm;
+        for (stage, exchange) in [
+            ("algorithm.fft-transpose", &choice.fft_transpose),
+            ("algorithm.legendre-transpose", &choice.legendre_transpose),
+        ] {
+            if let Some(engine) = exchange.engine
+                && let Some(reason) = job.lacks(engine)
+            {
+                let own = format!("{stage}.engine");
+                let key = if self.namelist.sets(&own) {
+                    own.as_str()
+                } else {
+                    "algorithm.engine"
+                };
+                return Err(Error::Input(format!(
+                    "{} = \"{}\": {reason}; `pstswm list` shows what there is here",
+                    self.namelist.at(key),
+                    engine.name()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Bytes of all ranks' large arrays: grid points of nine fields, two working arrays of five
     /// fields of Fourier cells, and some forty numbers per spectral coefficient.
     fn estimated_bytes(&self) -> f64 {
