@@ -5,7 +5,7 @@ use ndarray::Array2;
 use super::cli::RunOptions;
 use super::launch::Job;
 use super::session::{Program, Session};
-use super::{print, result_files};
+use super::{print, result_files, session};
 use crate::error::{Error, Result};
 use crate::exchange::choice::ExchangeChoice;
 use crate::exchange::collective;
@@ -18,7 +18,7 @@ use crate::report::netcdf::{
     check_target, last_history_time, next_history_number, read_checkpoint,
 };
 use crate::report::progress::Progress;
-use crate::report::provenance::{Context, Place, Provenance};
+use crate::report::provenance::{Context, Provenance};
 use crate::report::record::{Kind, Record, Verdict};
 use crate::report::run::{
     AlgorithmRecord, Courant, DiagnosticsRecord, ExchangeRecord, MemoryRecord, MeshRecord,
@@ -211,7 +211,7 @@ impl<'a, T: Transport> Rank<'a, T> {
         let (session, speak) = (integration.session, integration.speak);
         let list = &session.namelist;
         let root = comm.rank() == 0;
-        let provenance = gather_places(&comm)?.map(|places| {
+        let provenance = session::gather_places(&comm)?.map(|places| {
             Provenance::collect(Context {
                 transport: T::NAME.to_owned(),
                 transport_library: comm.library(),
@@ -506,23 +506,6 @@ fn checksum_of<T: Transport>(model: &Model<T>) -> Result<Option<u64>> {
     let share = checksum::share(model.pencil().layout(), model.state());
     let shares = collective::gather(model.world(), 0, &[f64::from_bits(share)])?;
     Ok(shares.map(|shares| checksum::total(shares.iter().flatten().map(|bits| bits.to_bits()))))
-}
-
-/// Where each rank runs, on rank 0: text travels as numbers, a byte each.
-fn gather_places<T: Transport>(comm: &T) -> Result<Option<Vec<Place>>> {
-    let own = serde_json::to_string(&Place::here()).unwrap_or_default();
-    let bytes: Vec<f64> = own.bytes().map(f64::from).collect();
-    let Some(all) = collective::gather(comm, 0, &bytes)? else {
-        return Ok(None);
-    };
-    let place = |bytes: Vec<f64>| {
-        let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
-        serde_json::from_slice(&bytes).unwrap_or(Place {
-            host: None,
-            cpus: None,
-        })
-    };
-    Ok(Some(all.into_iter().map(place).collect()))
 }
 
 fn setup<T: Transport>(session: &Session, model: &Model<T>, memory: MemoryRecord) -> Setup {
