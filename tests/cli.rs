@@ -5,6 +5,8 @@
 
 mod common;
 
+#[path = "cli/env.rs"]
+mod env;
 #[path = "cli/input.rs"]
 mod input;
 #[path = "cli/output.rs"]

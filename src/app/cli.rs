@@ -28,6 +28,8 @@ pub enum Command {
         /// williamson-1 ... williamson-7, galewsky, galewsky-balanced or file
         case: String,
     },
+    /// Show and measure what this build and machine are, with warnings that say the remedy
+    Env(EnvOptions),
     /// List every case, algorithm, order, protocol and engine, and what is unavailable here
     List,
 }
@@ -74,6 +76,18 @@ pub struct ValidateOptions {
     /// Number of ranks, as threads of this process
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub ranks: u32,
+    /// Write the whole result as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Options of `env`.
+#[derive(Debug, Args)]
+pub struct EnvOptions {
+    /// Number of ranks, as threads of this process (1); under an MPI launcher it must be the
+    /// launcher's number
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub ranks: Option<u32>,
     /// Write the whole result as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

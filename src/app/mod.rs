@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand.
 
 pub mod cli;
+pub mod env;
 pub mod init;
 pub mod launch;
 pub mod list;
@@ -64,6 +65,7 @@ fn failed(error: &Error) -> ExitCode {
 fn dispatch(cli: Cli, job: &Job) -> Result<()> {
     match cli.command {
         Command::Run(options) => run::run(&options, job),
+        Command::Env(options) => env::run(&options, job),
         // The rest is done by one process; the others of a job have nothing to do.
         _ if !job.is_root() => Ok(()),
         Command::Validate(options) => validate::run(&options),

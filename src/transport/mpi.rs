@@ -58,6 +58,11 @@ pub fn library() -> String {
     line.trim_matches(char::from(0)).trim().to_owned()
 }
 
+/// The version of the MPI standard that the library implements; may be asked before MPI starts.
+pub fn standard() -> (i32, i32) {
+    mpi::environment::version()
+}
+
 /// Ends the whole job at once: MPI would otherwise wait for ever for a rank that failed.
 pub fn abort_job(code: i32) {
     // SAFETY: MPI_Abort may be called at any time between start and end of MPI.
