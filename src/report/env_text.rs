@@ -55,6 +55,11 @@ fn list(names: &[String]) -> String {
     }
 }
 
+/// A library's words with single spaces.
+fn plain(library: &str) -> String {
+    library.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn program(page: &mut Page, record: &EnvRecord) {
     let (build, results) = (&record.provenance.build, &record.results);
     page.block("program");
@@ -87,7 +92,7 @@ fn transport(page: &mut Page, record: &EnvRecord) {
     page.line(
         "in use",
         match &provenance.transport_library {
-            Some(library) => format!("{} ({library})", provenance.transport),
+            Some(library) => format!("{} ({})", provenance.transport, plain(library)),
             None => provenance.transport.clone(),
         },
     );
@@ -99,7 +104,9 @@ fn transport(page: &mut Page, record: &EnvRecord) {
                 "MPI",
                 format!(
                     "built with {} (MPI {}): {}",
-                    mpi.library, mpi.standard, mpi.launcher
+                    plain(mpi.library.split(',').next().unwrap_or_default()),
+                    mpi.standard,
+                    mpi.launcher
                 ),
             );
         }
@@ -207,7 +214,7 @@ fn machine(page: &mut Page, record: &EnvRecord) {
     page.line(
         "cores",
         format!(
-            "{} on {} sockets; {} processors, {} for this process; threads share a core: {}",
+            "{}, sockets {}, processors {}, of these for this process {}; threads share a core: {}",
             number(cpu.cores),
             number(cpu.sockets),
             number(cpu.logical),
