@@ -39,7 +39,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "namelist",
         &[
-            "spectral", "problem", "decomp", "swap", "exchange", "pencil",
+            "spectral",
+            "problem",
+            "decomp",
+            "transport",
+            "swap",
+            "exchange",
+            "pencil",
         ],
     ),
     ("report", &["problem"]),

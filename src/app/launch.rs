@@ -7,7 +7,9 @@ use std::io::Write;
 use super::session::Program;
 use crate::error::{Error, Result};
 #[cfg(feature = "mpi")]
-use crate::transport::mpi::{self, MpiJob};
+use crate::transport::mpi::{self, MpiJob, MpiTransport};
+use crate::transport::threads::ThreadTransport;
+use crate::transport::{EngineKind, Transport};
 
 /// Launchers tell the number of ranks of the step in these variables. `SLURM_NTASKS` is not among
 /// them: it is also set in a job script that starts one process.
@@ -112,6 +114,15 @@ impl Job {
                     _ => Ok(size),
                 }
             }
+        }
+    }
+
+    /// Why an engine cannot be had on these ranks; `None`: it can.
+    pub fn lacks(&self, engine: EngineKind) -> Option<String> {
+        match self {
+            Self::Threads => ThreadTransport::lacks(engine),
+            #[cfg(feature = "mpi")]
+            Self::Mpi(_) => MpiTransport::lacks(engine),
         }
     }
 

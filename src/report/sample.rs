@@ -9,8 +9,12 @@ use crate::measure::{Phase, Phases, phases_over_ranks};
 pub(super) fn setup() -> Setup {
     let exchange = ExchangeRecord {
         transpose: "swap".into(),
-        order: "ordered".into(),
-        protocol: "nonblocking-recv".into(),
+        engine: "pairwise".into(),
+        order: Some("ordered".into()),
+        protocol: Some("nonblocking-recv".into()),
+        handshake: Some(false),
+        max_requests: Some(0),
+        overlap: Some(false),
     };
     Setup {
         case: "williamson-2".into(),
