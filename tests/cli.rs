@@ -5,6 +5,8 @@
 
 mod common;
 
+#[path = "cli/explain.rs"]
+mod explain;
 #[path = "cli/input.rs"]
 mod input;
 #[path = "cli/output.rs"]

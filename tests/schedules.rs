@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use pstswm::exchange::Transpose;
+use pstswm::exchange::Plan;
 use pstswm::exchange::choice::{ExchangeChoice, TransposeAlgorithm};
 use pstswm::swap::check::{Need, Outcome, check, needed_eager_limit};
 use pstswm::swap::order::Order;
@@ -23,8 +23,9 @@ fn schedules(size: usize, choice: &ExchangeChoice, shape: Shape) -> Vec<Schedule
     let schedule = |rank| {
         let send: Vec<_> = (0..size).map(|to| shape(rank, to)).collect();
         let recv: Vec<_> = (0..size).map(|from| shape(from, rank)).collect();
-        let plan = Transpose::new(rank, size, &send, &recv, choice).unwrap();
-        plan.schedule().clone()
+        Plan::new(rank, size, &send, &recv, choice)
+            .unwrap()
+            .schedule
     };
     (0..size).map(schedule).collect()
 }

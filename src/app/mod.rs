@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand.
 
 pub mod cli;
+pub mod explain;
 pub mod init;
 pub mod launch;
 pub mod list;
@@ -68,6 +69,7 @@ fn dispatch(cli: Cli, job: &Job) -> Result<()> {
         _ if !job.is_root() => Ok(()),
         Command::Validate(options) => validate::run(&options),
         Command::Init { case } => print(&init::namelist(&case)?),
+        Command::Explain(options) => print(&explain::text(&options)?),
         Command::List => print(&list::text()),
     }
 }

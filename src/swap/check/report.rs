@@ -86,7 +86,7 @@ pub enum Fault {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rank {} call {}: {}", self.rank, self.index, self.call)
+        write!(f, "rank {} call {}: {:#}", self.rank, self.index, self.call)
     }
 }
 

@@ -119,8 +119,8 @@ fn a_blocking_swap_needs_its_longest_message_buffered() {
         };
         assert_eq!(deadlock.cycle.len(), 2);
         // The first message is through; the second is the one that waits.
-        let said = "rank 0 call 2: send         to 1 tag 1 0..256 waits for \
-                    rank 1 call 3: recv         from 0 tag 1 0..256\n";
+        let said = "rank 0 call 2: send to 1 tag 1 0..256 waits for \
+                    rank 1 call 3: recv from 0 tag 1 0..256\n";
         assert!(deadlock.to_string().contains(said), "{deadlock}");
     }
 }
@@ -188,8 +188,8 @@ fn swapped_tags_are_a_message_without_receive() {
 #[test]
 fn lengths_that_differ_name_both_ends() {
     let schedules = of(&[&[send(STANDARD, 1, 3, 5)], &[recv(0, 3, 4)]]);
-    let said = "rank 0 call 0: send         to 1 tag 3 0..5: 5 elements, but the receive has 4 \
-                (rank 1 call 0: recv         from 0 tag 3 0..4)";
+    let said = "rank 0 call 0: send to 1 tag 3 0..5: 5 elements, but the receive has 4 \
+                (rank 1 call 0: recv from 0 tag 3 0..4)";
     assert_eq!(faults(&schedules)[0].to_string(), said);
 }
 
