@@ -34,7 +34,7 @@ impl Exchange {
         let method = method(options)?;
         let bytes = options.bytes;
         let size = size_of::<f64>() as u64;
-        if bytes == 0 || bytes % size != 0 || bytes > 1 << 40 {
+        if bytes == 0 || !bytes.is_multiple_of(size) || bytes > 1 << 40 {
             return Err(format!(
                 "--bytes {bytes}: a positive multiple of {size}, at most 2^40, is needed"
             ));
