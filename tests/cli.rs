@@ -9,6 +9,8 @@ mod common;
 mod input;
 #[path = "cli/output.rs"]
 mod output;
+#[path = "cli/swap.rs"]
+mod swap;
 #[path = "cli/usage.rs"]
 mod usage;
 
