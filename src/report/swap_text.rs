@@ -134,6 +134,17 @@ fn table(cases: &[CaseRecord]) -> String {
             if case.verified { "ok" } else { "WRONG DATA" },
         );
     }
+    let negative = |latency: Option<f64>| latency.is_some_and(|latency| latency < 0.0);
+    let latencies = cases.iter().map(|case| case.figures.latency_us);
+    if latencies
+        .into_iter()
+        .any(|l| negative(l.t512_t256) || negative(l.t1024_t512))
+    {
+        text.push_str(
+            "negative latency: more and smaller messages took less time, as where their size \
+             falls below the eager limit; the linear model does not hold there\n",
+        );
+    }
     text
 }
 
