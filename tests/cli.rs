@@ -11,6 +11,8 @@ mod explain;
 mod input;
 #[path = "cli/output.rs"]
 mod output;
+#[path = "cli/swap.rs"]
+mod swap;
 #[path = "cli/usage.rs"]
 mod usage;
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::swap::SwapOptions;
+
 /// Parallel spectral transform shallow water model and communication benchmark.
 #[derive(Debug, Parser)]
 #[command(name = "pstswm", version, propagate_version = true)]
@@ -23,6 +25,8 @@ pub enum Command {
     Run(RunOptions),
     /// Run the standard cases against reference values; PASS or FAIL per figure
     Validate(ValidateOptions),
+    /// Time swaps between ranks by every order, protocol and engine: which one to use here
+    Swap(SwapOptions),
     /// Print a commented namelist of a case
     Init {
         /// williamson-1 ... williamson-7, galewsky, galewsky-balanced or file

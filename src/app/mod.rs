@@ -8,6 +8,7 @@ pub mod list;
 mod result_files;
 pub mod run;
 pub mod session;
+pub mod swap;
 pub mod validate;
 
 use std::io::Write;
@@ -65,6 +66,7 @@ fn failed(error: &Error) -> ExitCode {
 fn dispatch(cli: Cli, job: &Job) -> Result<()> {
     match cli.command {
         Command::Run(options) => run::run(&options, job),
+        Command::Swap(options) => swap::run(&options, job),
         // The rest is done by one process; the others of a job have nothing to do.
         _ if !job.is_root() => Ok(()),
         Command::Validate(options) => validate::run(&options),
