@@ -9,6 +9,8 @@
 //! drift of the machine meets both. A time is the larger of the two threads' from a common start.
 //! The ratio is the median of the ratios of a round, with its 95 % interval.
 
+#![allow(clippy::print_stdout)]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pstswm::measure::Summary;

@@ -282,10 +282,7 @@ fn unknown(what: &str, word: &str, names: &[&str]) -> String {
         .zip(names)
         .map(|(n, name)| format!("{n} {name}"))
         .collect();
-    format!(
-        "there is no {what} {word:?}; {mean}there are {}",
-        all.join(", ")
-    )
+    format!("no {what} of that name; {mean}there are {}", all.join(", "))
 }
 
 /// The candidate nearest to a misspelt word, when it is near enough to be meant.

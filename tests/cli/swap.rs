@@ -20,7 +20,7 @@ fn bad_options_are_refused_in_a_line() {
         ("--ranks 1", &["two ranks at least", "mpirun -n 2"][..]),
         (
             "--order sideways",
-            &["--order sideways", "simple, ordered, delayed"],
+            &["--order sideways", "0 simple, 1 ordered, 2 delayed"],
         ),
         ("--protocol nonblockin", &["did you mean nonblocking?"]),
         ("--protocol 11", &["--protocol 11", "blocking-synchronous"]),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::app::launch::Job;
 use crate::bench::case::{Request, Way};
 use crate::error::{Error, Result};
-use crate::namelist::choices::{legal_orders, nearest};
+use crate::namelist::choices::{ENGINES, legal_orders, nearest, order_of, protocol_of};
 use crate::report::swap::Unavailable;
 use crate::report::{machine, units};
 use crate::swap::order::Order;
@@ -94,13 +94,23 @@ pub struct SwapOptions {
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub warmup: usize,
     /// Cap on the time of one curve, s; 0: none
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 5.0,
+        allow_negative_numbers = true
+    )]
     pub max_seconds: f64,
     /// Seed of the order of samples
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// A wait as long as this ends the job with a report of who waits for whom, s; 0: never
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60.0,
+        allow_negative_numbers = true
+    )]
     pub watchdog: f64,
     /// Largest message in bytes that ranks as threads buffer
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
@@ -198,13 +208,14 @@ impl SwapOptions {
 
     fn ways(&self, job: &Job) -> Result<(Vec<Way>, Vec<Unavailable>)> {
         let every = self.engine.iter().any(|name| name == "all");
-        let mut names: Vec<&str> = vec!["pairwise"];
-        names.extend(EngineKind::ALL.map(EngineKind::name));
-        let wanted = chosen("--engine", &self.engine, &names)?;
+        let all = std::iter::once(None)
+            .chain(EngineKind::ALL.map(Some))
+            .collect();
+        let wanted = named("--engine", &self.engine, all, engine_of)?;
         let mut ways = Vec::new();
         let mut unavailable = Vec::new();
-        for index in wanted {
-            let Some(engine) = EngineKind::from_name(names[index]) else {
+        for engine in wanted {
+            let Some(engine) = engine else {
                 ways.extend(self.pairwise()?);
                 continue;
             };
@@ -226,22 +237,22 @@ impl SwapOptions {
     }
 
     fn pairwise(&self) -> Result<Vec<Way>> {
-        let orders = chosen("--order", &self.order, &Order::ALL.map(Order::name))?;
-        let protocols: Vec<Protocol> = Protocol::all().collect();
-        let names: Vec<&str> = protocols.iter().map(|p| p.name()).collect();
-        let by_name: Vec<String> = self.protocol.iter().map(|word| by_name(word)).collect();
-        let wanted = chosen("--protocol", &by_name, &names)?;
+        let (all_orders, all_protocols) = (Order::ALL.to_vec(), Protocol::all().collect());
+        let orders = named("--order", &self.order, all_orders, order_of)?;
+        let protocols = named("--protocol", &self.protocol, all_protocols, protocol_of)?;
+        let is_all = |words: &[String]| words.iter().any(|word| word == "all");
+        let meant = !is_all(&self.order) && !is_all(&self.protocol);
         let mut ways = Vec::new();
         for order in orders {
-            for &protocol in &wanted {
-                let way = Way::Pairwise(Order::ALL[order], protocols[protocol]);
+            for &protocol in &protocols {
+                let way = Way::Pairwise(order, protocol);
                 if self.unsafe_order || way.is_legal() {
                     ways.push(way);
-                } else if self.is_named(Order::ALL[order], protocols[protocol]) {
+                } else if meant {
                     return input(format!(
                         "{way} ends only where messages are buffered; legal orders of this \
                          protocol: {}; --unsafe-order runs it for study",
-                        legal_orders(protocols[protocol])
+                        legal_orders(protocol)
                     ));
                 }
             }
@@ -254,12 +265,6 @@ impl SwapOptions {
             ));
         }
         Ok(ways)
-    }
-
-    /// Whether a pair was asked for by both its names.
-    fn is_named(&self, order: Order, protocol: Protocol) -> bool {
-        let named = |list: &[String], name: &str| list.iter().any(|word| by_name(word) == name);
-        named(&self.order, order.name()) && named(&self.protocol, protocol.name())
     }
 
     fn volumes(&self) -> Result<Vec<usize>> {
@@ -303,33 +308,35 @@ impl SwapOptions {
     }
 }
 
-/// A protocol's name for its number.
-fn by_name(word: &str) -> String {
-    let number = word.parse().ok();
-    let protocol = number.and_then(Protocol::from_number);
-    protocol.map_or_else(|| word.to_owned(), |protocol| protocol.name().to_owned())
-}
-
-/// Indexes of the named ones; `all` is all.
-fn chosen(option: &str, words: &[String], names: &[&str]) -> Result<Vec<usize>> {
+/// What the words name, each once; `all` is all.
+fn named<T: Copy + PartialEq>(
+    option: &str,
+    words: &[String],
+    all: Vec<T>,
+    parse: impl Fn(&str) -> std::result::Result<T, String>,
+) -> Result<Vec<T>> {
     let mut found = Vec::new();
     for word in words {
         if word == "all" {
-            return Ok((0..names.len()).collect());
+            return Ok(all);
         }
-        let Some(index) = names.iter().position(|name| name == word) else {
-            let meant = nearest(word, names.iter().copied());
-            let meant = meant.map_or(String::new(), |name| format!("; did you mean {name}?"));
-            return input(format!(
-                "{option} {word}: must be all or among {}{meant}",
-                names.join(", ")
-            ));
-        };
-        if !found.contains(&index) {
-            found.push(index);
+        let one = parse(word).map_err(|why| Error::Input(format!("{option} {word}: {why}")))?;
+        if !found.contains(&one) {
+            found.push(one);
         }
     }
     Ok(found)
+}
+
+/// An engine, or `None` for messages between pairs of ranks.
+fn engine_of(word: &str) -> std::result::Result<Option<EngineKind>, String> {
+    let names: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
+    if names.contains(&word) {
+        return Ok(EngineKind::from_name(word));
+    }
+    let meant = nearest(word, names.iter().copied());
+    let meant = meant.map_or(String::new(), |name| format!("; did you mean {name}?"));
+    Err(format!("must be all or among {}{meant}", names.join(", ")))
 }
 
 /// Bytes with or without a unit.
@@ -411,22 +418,17 @@ mod tests {
 
     #[test]
     fn names_numbers_and_all() {
-        let names = ["a-name", "other"];
         let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
-        assert_eq!(
-            chosen("--x", &words(&["other", "other"]), &names).unwrap(),
-            [1]
-        );
-        assert_eq!(
-            chosen("--x", &words(&["other", "all"]), &names).unwrap(),
-            [0, 1]
-        );
-        let error = chosen("--x", &words(&["a_nam"]), &names).unwrap_err();
+        let of = |list: &[&str]| named("--order", &words(list), Order::ALL.to_vec(), order_of);
+        assert_eq!(of(&["delayed", "2", "delayed"]).unwrap(), [Order::Delayed]);
+        assert_eq!(of(&["delayed", "all"]).unwrap(), Order::ALL);
+        let error = of(&["delaid"]).unwrap_err().to_string();
+        assert!(error.starts_with("--order delaid: ") && error.contains("did you mean delayed?"));
+        assert_eq!(engine_of("pairwise"), Ok(None));
         assert!(
-            error.to_string().contains("did you mean a-name?"),
-            "{error}"
+            engine_of("alltoall")
+                .unwrap_err()
+                .contains("did you mean alltoallv?")
         );
-        assert_eq!(by_name("4"), "ready");
-        assert_eq!(by_name("11"), "11");
     }
 }
