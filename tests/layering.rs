@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("transport", &[]),
     ("swap", &["transport"]),
     ("exchange", &["swap", "transport"]),
+    ("bench", &["transport", "swap", "exchange"]),
     ("transform", &["grid", "spectral"]),
     (
         "pencil",

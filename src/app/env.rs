@@ -11,7 +11,7 @@ use crate::exchange::eager;
 use crate::measure::ClockQuality;
 use crate::measure::copy::copy_rates;
 use crate::report::env::{
-    ClockRecord, CopyRecord, EagerRecord, EngineRecord, EnvRecord, EnvResults, MpiRecord, Rate,
+    CopyRecord, EagerRecord, EngineRecord, EnvRecord, EnvResults, MpiRecord, Rate, TimerRecord,
 };
 use crate::report::machine::{self, Caches};
 use crate::report::provenance::{Context, Provenance};
@@ -143,10 +143,10 @@ fn legal_pairs() -> usize {
         .sum()
 }
 
-fn clocks<T: Transport>(comm: &T) -> Vec<ClockRecord> {
-    let mut clocks = vec![ClockRecord::new("monotonic", ClockQuality::measure())];
+fn clocks<T: Transport>(comm: &T) -> Vec<TimerRecord> {
+    let mut clocks = vec![TimerRecord::new("monotonic", ClockQuality::measure())];
     if T::NAME == "mpi" {
-        clocks.push(ClockRecord::new(
+        clocks.push(TimerRecord::new(
             "MPI_Wtime",
             ClockQuality::of(|| comm.now()),
         ));

@@ -71,31 +71,7 @@ impl Plan {
             });
         }
         let (send_starts, recv_starts) = (starts(send_counts), starts(recv_counts));
-        let leg = |peer: usize, step: usize, starts: &[usize], counts: &[usize]| {
-            // Tags may repeat: messages between two ranks match in order.
-            let tag = step as Tag % COLLECTIVE_TAGS;
-            let (start, len) = (starts[peer], counts[peer]);
-            (len > 0).then_some(Leg {
-                peer,
-                tag,
-                start,
-                len,
-            })
-        };
-        let step = |partners: steps::Partners| Step {
-            kind: partners.kind,
-            role: partners.role,
-            send: partners
-                .to_from
-                .and_then(|(to, _)| leg(to, partners.step, &send_starts, send_counts)),
-            recv: partners
-                .to_from
-                .and_then(|(_, from)| leg(from, partners.step, &recv_starts, recv_counts)),
-        };
-        let steps: Vec<Step> = match choice.transpose {
-            TransposeAlgorithm::Swap => steps::swaps(rank, size).map(step).collect(),
-            TransposeAlgorithm::SendRecv => steps::shifts(rank, size).map(step).collect(),
-        };
+        let steps = steps_of(rank, choice.transpose, send_counts, recv_counts);
         let calls = if choice.engine.is_none() {
             steps.as_slice()
         } else {
@@ -142,6 +118,42 @@ impl fmt::Display for Plan {
             writeln!(f, "{:<12} {:?} to {:?}", "copy", self.own.0, self.own.1)?;
         }
         write!(f, "{}", self.schedule)
+    }
+}
+
+/// The steps of one rank of a transpose, one count for each rank; the own block has none.
+pub fn steps_of(
+    rank: usize,
+    algorithm: TransposeAlgorithm,
+    send_counts: &[usize],
+    recv_counts: &[usize],
+) -> Vec<Step> {
+    let size = send_counts.len();
+    let (send_starts, recv_starts) = (starts(send_counts), starts(recv_counts));
+    let leg = |peer: usize, step: usize, starts: &[usize], counts: &[usize]| {
+        // Tags may repeat: messages between two ranks match in order.
+        let tag = step as Tag % COLLECTIVE_TAGS;
+        let (start, len) = (starts[peer], counts[peer]);
+        (len > 0).then_some(Leg {
+            peer,
+            tag,
+            start,
+            len,
+        })
+    };
+    let step = |partners: steps::Partners| Step {
+        kind: partners.kind,
+        role: partners.role,
+        send: partners
+            .to_from
+            .and_then(|(to, _)| leg(to, partners.step, &send_starts, send_counts)),
+        recv: partners
+            .to_from
+            .and_then(|(_, from)| leg(from, partners.step, &recv_starts, recv_counts)),
+    };
+    match algorithm {
+        TransposeAlgorithm::Swap => steps::swaps(rank, size).map(step).collect(),
+        TransposeAlgorithm::SendRecv => steps::shifts(rank, size).map(step).collect(),
     }
 }
 

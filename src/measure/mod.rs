@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod copy;
+pub mod linear_model;
 pub mod phases;
 pub mod ranks;
 pub mod statistics;

@@ -251,6 +251,40 @@ pub fn documented(choices: &[Choice]) -> String {
     names.join(", ")
 }
 
+/// The order with a name or a number.
+///
+/// # Errors
+/// What there is, and which of it may have been meant.
+pub fn order_of(word: &str) -> Result<Order, String> {
+    let number = word.parse().ok().and_then(|n: usize| Order::ALL.get(n));
+    let found = number.copied().or_else(|| Order::from_name(word));
+    let names: Vec<&str> = Order::ALL.map(Order::name).to_vec();
+    found.ok_or_else(|| unknown("order", word, &names))
+}
+
+/// The protocol with a name or a number.
+///
+/// # Errors
+/// As [`order_of`].
+pub fn protocol_of(word: &str) -> Result<Protocol, String> {
+    let number = word.parse().ok().and_then(Protocol::from_number);
+    let names: Vec<&str> = Protocol::all().map(Protocol::name).collect();
+    number
+        .or_else(|| Protocol::from_name(word))
+        .ok_or_else(|| unknown("protocol", word, &names))
+}
+
+/// The message about a word that is none of these numbered names.
+fn unknown(what: &str, word: &str, names: &[&str]) -> String {
+    let mean = nearest(word, names.iter().copied())
+        .map_or(String::new(), |name| format!("did you mean {name}? "));
+    let all: Vec<String> = (0..)
+        .zip(names)
+        .map(|(n, name)| format!("{n} {name}"))
+        .collect();
+    format!("no {what} of that name; {mean}there are {}", all.join(", "))
+}
+
 /// The candidate nearest to a misspelt word, when it is near enough to be meant.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.to_lowercase().chars().take(64).collect();

@@ -31,7 +31,7 @@ pub struct EnvResults {
     /// Ranks in order, neighbours with the same host and processors together.
     pub ranks: Vec<Placed>,
     /// Clocks of rank 0.
-    pub clocks: Vec<ClockRecord>,
+    pub clocks: Vec<TimerRecord>,
     /// Data caches of the first processor.
     pub caches: Caches,
     /// Copying memory, one entry per size of buffer.
@@ -64,10 +64,10 @@ pub struct EngineRecord {
 
 /// A clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ClockRecord {
+pub struct TimerRecord {
     /// Which one.
     pub name: String,
-    /// Median difference between successive readings that differ, s.
+    /// Smallest difference between readings that differ, s.
     #[serde(deserialize_with = "or_nan")]
     pub resolution: f64,
     /// Median cost of a reading, s.
@@ -75,7 +75,7 @@ pub struct ClockRecord {
     pub overhead: f64,
 }
 
-impl ClockRecord {
+impl TimerRecord {
     /// A measured clock.
     pub fn new(name: &str, quality: ClockQuality) -> Self {
         Self {

@@ -201,7 +201,7 @@ fn timers(page: &mut Page, record: &EnvRecord) {
     }
     page.line(
         "",
-        "(medians: the difference between successive readings that differ; the cost of a reading)",
+        "(the smallest difference between readings that differ; the median cost of a reading)",
     );
 }
 
