@@ -7,7 +7,9 @@ use std::io::Write;
 use super::session::Program;
 use crate::error::{Error, Result};
 #[cfg(feature = "mpi")]
-use crate::transport::mpi::{self, MpiJob};
+use crate::transport::mpi::{self, MpiJob, MpiTransport};
+use crate::transport::threads::ThreadTransport;
+use crate::transport::{EngineKind, Transport};
 
 /// Launchers tell the number of ranks of the step in these variables. `SLURM_NTASKS` is not among
 /// them: it is also set in a job script that starts one process.
@@ -115,6 +117,15 @@ impl Job {
         }
     }
 
+    /// Why an engine cannot be had on these ranks; `None`: it can.
+    pub fn lacks(&self, engine: EngineKind) -> Option<String> {
+        match self {
+            Self::Threads => ThreadTransport::lacks(engine),
+            #[cfg(feature = "mpi")]
+            Self::Mpi(_) => MpiTransport::lacks(engine),
+        }
+    }
+
     /// Ends the other processes of the job after an error of rank 0, which they may wait for.
     pub fn end_all(&self, code: u8) {
         match self {
@@ -124,6 +135,26 @@ impl Job {
             #[cfg(feature = "mpi")]
             Self::Mpi(_) => mpi::abort_job(i32::from(code)),
         }
+    }
+}
+
+/// The MPI library that this build uses, in its own words, and the version of the standard it
+/// implements; `None`: built without MPI. MPI need not have been started.
+pub(super) fn mpi_built_with() -> Option<(String, (i32, i32))> {
+    #[cfg(feature = "mpi")]
+    return Some((mpi::library(), mpi::standard()));
+    #[cfg(not(feature = "mpi"))]
+    None
+}
+
+/// Why an engine cannot be had over MPI; `None`: it can.
+pub(super) fn lacks_over_mpi(engine: EngineKind) -> Option<String> {
+    #[cfg(feature = "mpi")]
+    return MpiTransport::lacks(engine);
+    #[cfg(not(feature = "mpi"))]
+    {
+        let _ = engine;
+        Some("this build has no MPI; build with --features mpi".to_owned())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::provenance::Provenance;
+use super::provenance::{Build, Provenance};
 use super::record::Verdict;
 use super::run::{DiagnosticsRecord, ExchangeRecord, PhaseRecord, PointRecord, RunResults, Setup};
 use super::units::{bytes, count, seconds};
@@ -12,21 +12,7 @@ const LABEL: usize = 15;
 
 /// The block printed before the first step: what is run, where, and what may spoil it.
 pub fn header(setup: &Setup, provenance: &Provenance) -> String {
-    let mut text = String::new();
-    let build = &provenance.build;
-    let commit = match (&build.git, build.git_dirty) {
-        (Some(git), dirty) => format!(
-            " ({}{})",
-            git.get(..12).unwrap_or(git),
-            if dirty == Some(true) {
-                ", modified"
-            } else {
-                ""
-            }
-        ),
-        (None, _) => String::new(),
-    };
-    let _ = writeln!(text, "PSTSWM {}{commit}", build.version);
+    let mut text = title(&provenance.build);
     text.push('\n');
     let mut line = |label: &str, value: String| {
         let _ = writeln!(text, "{label:<LABEL$}{value}");
@@ -111,6 +97,23 @@ pub fn header(setup: &Setup, provenance: &Provenance) -> String {
     text
 }
 
+/// The program, its version and the commit of its sources, on a line.
+pub(super) fn title(build: &Build) -> String {
+    let commit = match (&build.git, build.git_dirty) {
+        (Some(git), dirty) => format!(
+            " ({}{})",
+            git.get(..12).unwrap_or(git),
+            if dirty == Some(true) {
+                ", modified"
+            } else {
+                ""
+            }
+        ),
+        (None, _) => String::new(),
+    };
+    format!("PSTSWM {}{commit}\n", build.version)
+}
+
 /// `T42`, or `M 42, N 50, K 60`.
 fn truncation([m, n, k]: [usize; 3]) -> String {
     if m == n && n == k {
@@ -121,7 +124,20 @@ fn truncation([m, n, k]: [usize; 3]) -> String {
 }
 
 fn exchange(choice: &ExchangeRecord) -> String {
-    format!("{} {} {}", choice.transpose, choice.order, choice.protocol)
+    let (Some(order), Some(protocol)) = (&choice.order, &choice.protocol) else {
+        return choice.engine.clone();
+    };
+    let mut text = format!("{} {order} {protocol}", choice.transpose);
+    if choice.handshake == Some(true) {
+        text.push_str(" handshake");
+    }
+    if choice.overlap == Some(true) {
+        text.push_str(" overlap");
+        if let Some(cap) = choice.max_requests.filter(|&cap| cap > 0) {
+            text.push_str(&format!(" (at most {cap} requests)"));
+        }
+    }
+    text
 }
 
 /// A number without a needless fraction.

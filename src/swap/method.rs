@@ -1,8 +1,23 @@
 //! How the messages of an exchange travel.
 
+use std::sync::LazyLock;
+
 use super::error::PlanError;
 use super::order::Order;
 use super::protocol::Protocol;
+use crate::transport::Label;
+
+/// `order/protocol` for every pair, by order and number of the protocol.
+static LABELS: LazyLock<Vec<Vec<Label>>> = LazyLock::new(|| {
+    let pair =
+        |order: Order, protocol: Protocol| Label(format!("{}/{}", order.name(), protocol.name()));
+    let row = |order| {
+        Protocol::all()
+            .map(|protocol| pair(order, protocol))
+            .collect()
+    };
+    Order::ALL.map(row).into()
+});
 
 /// How the messages of an exchange travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +47,11 @@ impl Method {
             order: self.order.name(),
             protocol: self.protocol.name(),
         })
+    }
+
+    /// What exchanges by this method are called in reports.
+    pub fn label(&self) -> &'static Label {
+        &LABELS[self.order as usize][usize::from(self.protocol.row().number)]
     }
 
     /// Steps that are started, exchanged and finished together, and whether the next such group is

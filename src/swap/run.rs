@@ -32,6 +32,7 @@ pub fn execute<S: Scope>(
     requests: &mut Requests,
 ) -> Result<(), TransportError> {
     let Requests { receives, sends } = requests;
+    scope.label(schedule.label);
     for call in &schedule.calls {
         match *call {
             Call::PostReceive { leg, step } => {

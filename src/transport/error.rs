@@ -123,6 +123,14 @@ pub enum TransportError {
         /// The library's words.
         message: String,
     },
+    /// An engine that this transport or its library does not have.
+    #[error("engine {engine}: {reason}")]
+    NoEngine {
+        /// The engine.
+        engine: &'static str,
+        /// Why not.
+        reason: String,
+    },
     /// No such rank.
     #[error("rank {rank}: no rank {partner}: the communicator has {size} (0 to {})", size - 1)]
     NoSuchRank {

@@ -6,6 +6,7 @@
 //! Messages match by source and tag, in the order they were sent. All lengths are in elements
 //! (f64), all times in seconds.
 
+pub mod engine;
 pub mod error;
 #[cfg(feature = "mpi")]
 pub mod mpi;
@@ -13,6 +14,7 @@ pub mod threads;
 
 use std::ops::Range;
 
+pub use engine::{Block, EngineKind, Exchange, Pattern};
 pub use error::TransportError;
 
 /// How a message is sent.
@@ -58,12 +60,20 @@ pub struct Request {
     pub serial: u32,
 }
 
+/// What an exchange calls itself in the report of a deadlock or a time-out, such as
+/// `ordered/ready`. Within one, the tag of a message is its step.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Label(pub String);
+
 /// One rank's end of a communicator.
 pub trait Transport: Sized {
     /// Messages over one pair of buffers.
     type Scope<'a>: Scope
     where
         Self: 'a;
+
+    /// An exchange prepared by one of the engines.
+    type Engine: Exchange;
 
     /// `threads` or `mpi`.
     const NAME: &'static str;
@@ -85,6 +95,16 @@ pub trait Transport: Sized {
     /// # Errors
     /// Another rank failed, or the transport could not make the communicator.
     fn split(&self, color: usize, key: usize) -> Result<Self, TransportError>;
+
+    /// Why an engine cannot be had here; `None`: it can.
+    fn lacks(engine: EngineKind) -> Option<String>;
+
+    /// Prepares an exchange. Every rank calls it, with the same engine, `messages` and `together`.
+    ///
+    /// # Errors
+    /// [`TransportError::NoEngine`]; a block for a rank that does not exist; another rank failed.
+    fn engine(&self, engine: EngineKind, pattern: &Pattern)
+    -> Result<Self::Engine, TransportError>;
 
     /// Runs `body`, which sends from ranges of `send` and receives into ranges of `recv`.
     ///
@@ -153,6 +173,16 @@ pub trait Scope {
     /// # Errors
     /// See the trait; a message longer than the range.
     fn wait(&mut self, request: Request) -> Result<usize, TransportError>;
+
+    /// Looks whether a request is complete and ends it if so: the elements received, or sent;
+    /// `None`: not yet. Never waits.
+    ///
+    /// # Errors
+    /// As [`Scope::wait`].
+    fn test(&mut self, request: Request) -> Result<Option<usize>, TransportError>;
+
+    /// Says what the calls that follow belong to, for reports.
+    fn label(&mut self, label: &'static Label);
 
     /// Sends and receives in one call, without an order between the two; returns the elements
     /// received.

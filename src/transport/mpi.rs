@@ -19,7 +19,10 @@ use mpi::ffi;
 use mpi::raw::AsRaw;
 use mpi::topology::{Color, Communicator, SimpleCommunicator};
 
-use super::{Request, Scope, SendMode, TAG_LIMIT, Tag, Transport, TransportError};
+use super::{
+    EngineKind, Exchange, Label, Pattern, Request, Scope, SendMode, TAG_LIMIT, Tag, Transport,
+    TransportError,
+};
 
 /// MPI, from its start to the end of the program.
 pub struct MpiJob {
@@ -53,6 +56,11 @@ pub fn library() -> String {
     let version = mpi::environment::library_version().unwrap_or_default();
     let line = version.lines().next().unwrap_or_default();
     line.trim_matches(char::from(0)).trim().to_owned()
+}
+
+/// The version of the MPI standard that the library implements; may be asked before MPI starts.
+pub fn standard() -> (i32, i32) {
+    mpi::environment::version()
 }
 
 /// Ends the whole job at once: MPI would otherwise wait for ever for a rank that failed.
@@ -110,6 +118,7 @@ impl MpiTransport {
 
 impl Transport for MpiTransport {
     type Scope<'a> = MpiScope<'a>;
+    type Engine = MpiEngine;
 
     const NAME: &'static str = "mpi";
 
@@ -151,6 +160,14 @@ impl Transport for MpiTransport {
         }
     }
 
+    fn lacks(engine: EngineKind) -> Option<String> {
+        MpiEngine::lacks(engine)
+    }
+
+    fn engine(&self, engine: EngineKind, pattern: &Pattern) -> Result<MpiEngine, TransportError> {
+        MpiEngine::new(self, engine, pattern)
+    }
+
     fn over<R>(
         &self,
         send: &[f64],
@@ -174,6 +191,32 @@ impl Transport for MpiTransport {
         let result = body(&mut scope)?;
         scope.finish()?;
         Ok(result)
+    }
+}
+
+/// An exchange prepared by an engine.
+pub enum MpiEngine {}
+
+impl MpiEngine {
+    fn lacks(_engine: EngineKind) -> Option<String> {
+        Some("unavailable in this version over MPI".to_owned())
+    }
+
+    fn new(
+        _comm: &MpiTransport,
+        engine: EngineKind,
+        _pattern: &Pattern,
+    ) -> Result<Self, TransportError> {
+        Err(TransportError::NoEngine {
+            engine: engine.name(),
+            reason: Self::lacks(engine).unwrap_or_default(),
+        })
+    }
+}
+
+impl Exchange for MpiEngine {
+    fn execute(&mut self, _send: &[f64], _recv: &mut [f64]) -> Result<(), TransportError> {
+        match *self {}
     }
 }
 
@@ -326,15 +369,38 @@ impl MpiScope<'_> {
         let slot = &mut self.slots.slots[index];
         // SAFETY: a request under way; its buffer is borrowed by the `over` that made this scope.
         let code = unsafe { ffi::MPI_Wait(&mut slot.request, status.as_mut_ptr()) };
+        self.ended(index, (code, "MPI_Wait"), &status)
+    }
+
+    fn test_slot(&mut self, index: usize) -> Result<Option<usize>, TransportError> {
+        let mut status = MaybeUninit::uninit();
+        let mut complete = 0;
+        let slot = &mut self.slots.slots[index];
+        // SAFETY: as in `wait_slot`.
+        let code = unsafe { ffi::MPI_Test(&mut slot.request, &mut complete, status.as_mut_ptr()) };
+        if code == ffi::MPI_SUCCESS as c_int && complete == 0 {
+            return Ok(None);
+        }
+        self.ended(index, (code, "MPI_Test"), &status).map(Some)
+    }
+
+    /// Frees the slot of a request that is over; the elements it moved.
+    fn ended(
+        &mut self,
+        index: usize,
+        (code, call): (c_int, &'static str),
+        status: &MaybeUninit<ffi::MPI_Status>,
+    ) -> Result<usize, TransportError> {
+        let slot = &mut self.slots.slots[index];
         slot.serial = 0;
         self.open -= 1;
         let (partner, tag, elements, receives) =
             (slot.partner, slot.tag, slot.elements, slot.receives);
         if !receives {
-            self.checked(code, "MPI_Wait")?;
+            self.checked(code, call)?;
             return Ok(elements);
         }
-        self.received(code, "MPI_Wait", (partner, tag), elements, &status)
+        self.received(code, call, (partner, tag), elements, status)
     }
 
     /// The elements that a completed receive got.
@@ -493,6 +559,18 @@ impl Scope for MpiScope<'_> {
             _ => Err(TransportError::NoSuchRequest { rank: self.rank }),
         }
     }
+
+    fn test(&mut self, request: Request) -> Result<Option<usize>, TransportError> {
+        let index = request.index as usize;
+        match self.slots.slots.get(index) {
+            Some(slot) if slot.serial == request.serial && slot.serial != 0 => {
+                self.test_slot(index)
+            }
+            _ => Err(TransportError::NoSuchRequest { rank: self.rank }),
+        }
+    }
+
+    fn label(&mut self, _label: &'static Label) {}
 
     fn sendrecv(
         &mut self,

@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code)]
 
+mod engine;
 mod loan;
 mod mailbox;
 mod run;
@@ -18,7 +19,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
-use super::{Transport, TransportError};
+use super::{EngineKind, Pattern, Transport, TransportError};
+pub use engine::ThreadEngine;
 pub use run::{RankFailure, run};
 use scope::RankLocal;
 pub use scope::ThreadScope;
@@ -79,6 +81,7 @@ impl ThreadTransport {
 
 impl Transport for ThreadTransport {
     type Scope<'a> = ThreadScope<'a>;
+    type Engine = ThreadEngine;
 
     const NAME: &'static str = "threads";
 
@@ -124,6 +127,18 @@ impl Transport for ThreadTransport {
             drop(all);
             backoff.split(self)?;
         }
+    }
+
+    fn lacks(engine: EngineKind) -> Option<String> {
+        ThreadEngine::lacks(engine)
+    }
+
+    fn engine(
+        &self,
+        engine: EngineKind,
+        pattern: &Pattern,
+    ) -> Result<ThreadEngine, TransportError> {
+        ThreadEngine::new(self, engine, pattern)
     }
 
     fn over<R>(

@@ -10,7 +10,7 @@ use super::ThreadTransport;
 use super::loan::Loan;
 use super::mailbox::{Delivery, Key, Payload};
 use super::wait::Backoff;
-use crate::transport::{Request, Scope, SendMode, TAG_LIMIT, Tag, TransportError};
+use crate::transport::{Label, Request, Scope, SendMode, TAG_LIMIT, Tag, TransportError};
 
 /// Copies of small messages kept for reuse.
 const SPARE_COPIES: usize = 64;
@@ -22,6 +22,8 @@ pub(super) struct RankLocal {
     free: Vec<u32>,
     inbox: Vec<Delivery>,
     spare: Vec<Vec<f64>>,
+    /// What the calls belong to.
+    label: Option<&'static Label>,
 }
 
 #[derive(Default)]
@@ -117,6 +119,17 @@ impl<'a> ThreadScope<'a> {
     fn request(&mut self, index: u32) -> Request {
         let serial = self.slot(index).serial;
         Request { index, serial }
+    }
+
+    /// The slot of a request that is under way.
+    fn known(&self, request: Request) -> Result<u32, TransportError> {
+        let slot = self.local.slots.get(request.index as usize);
+        let known =
+            |slot: &&Slot| slot.serial == request.serial && !matches!(slot.state, State::Free);
+        match slot.filter(known) {
+            Some(_) => Ok(request.index),
+            None => Err(TransportError::NoSuchRequest { rank: self.rank() }),
+        }
     }
 
     fn check(&self, partner: usize, tag: Tag) -> Result<(), TransportError> {
@@ -406,14 +419,22 @@ impl Scope for ThreadScope<'_> {
     }
 
     fn wait(&mut self, request: Request) -> Result<usize, TransportError> {
-        let rank = self.rank();
-        let slot = self.local.slots.get(request.index as usize);
-        let known =
-            |slot: &&Slot| slot.serial == request.serial && !matches!(slot.state, State::Free);
-        if slot.filter(known).is_none() {
-            return Err(TransportError::NoSuchRequest { rank });
+        let index = self.known(request)?;
+        self.complete(index)
+    }
+
+    fn test(&mut self, request: Request) -> Result<Option<usize>, TransportError> {
+        let index = self.known(request)?;
+        self.progress()?;
+        let outcome = self.outcome(index);
+        if outcome.is_some() {
+            self.release(index);
         }
-        self.complete(request.index)
+        Ok(outcome)
+    }
+
+    fn label(&mut self, label: &'static Label) {
+        self.local.label = Some(label);
     }
 
     fn sendrecv(
