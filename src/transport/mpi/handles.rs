@@ -244,6 +244,9 @@ pub(super) struct Window {
     comm: ffi::MPI_Comm,
 }
 
+/// Elements of a cache line.
+pub(super) const LINE: usize = 8;
+
 /// MPI_Win_allocate or MPI_Win_allocate_shared.
 pub(super) type Allocate = unsafe extern "C" fn(
     ffi::MPI_Aint,
@@ -262,8 +265,10 @@ impl Window {
         comm: &Comm,
     ) -> Result<Self, TransportError> {
         let rank = comm.rank()?;
-        // Some libraries do not like windows without memory.
-        let elements = elements.max(1);
+        // Whole cache lines: where the sizes of a node's ranks are no multiples of 16 bytes, ranks
+        // of MPICH 4.0 disagree on where a segment begins. At least one: some libraries do not
+        // like windows without memory.
+        let elements = elements.max(1).next_multiple_of(LINE);
         let bytes = elements
             .checked_mul(size_of::<f64>())
             .and_then(|bytes| ffi::MPI_Aint::try_from(bytes).ok())

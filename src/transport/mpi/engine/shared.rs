@@ -10,7 +10,7 @@ use std::ptr;
 use super::Buffers;
 use super::plan::Plan;
 use crate::transport::mpi::ffi;
-use crate::transport::mpi::handles::{Comm, Window};
+use crate::transport::mpi::handles::{Comm, LINE, Window};
 use crate::transport::mpi::watch::Call;
 use crate::transport::{EngineKind, TransportError};
 
@@ -68,7 +68,7 @@ impl SharedWindow {
                 ),
             });
         }
-        let half = plan.sent();
+        let half = plan.sent().max(1).next_multiple_of(LINE);
         let allocate = (
             ffi::MPI_Win_allocate_shared as _,
             &Call("MPI_Win_allocate_shared"),
