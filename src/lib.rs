@@ -13,6 +13,7 @@
 //! transport     messages between ranks (threads of one process; MPI)
 //! swap          two ranks exchange messages: order, protocol
 //! exchange      transposes and collectives built from swaps, on flat buffers
+//! bench         measuring programs: the swap test
 //! transform     one rank's share of the FFT and the Legendre transform
 //! pencil        the distributed transform: transform and exchange meet
 //! namelist      the run file, checked as a whole, into the plain data of the layers above
@@ -23,6 +24,7 @@
 //! ```
 
 pub mod app;
+pub mod bench;
 pub mod check;
 pub mod dd;
 pub mod decomp;

@@ -5,10 +5,14 @@
 
 mod common;
 
+#[path = "cli/explain.rs"]
+mod explain;
 #[path = "cli/input.rs"]
 mod input;
 #[path = "cli/output.rs"]
 mod output;
+#[path = "cli/swap.rs"]
+mod swap;
 #[path = "cli/usage.rs"]
 mod usage;
 

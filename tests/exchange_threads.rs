@@ -1,7 +1,7 @@
 //! Every exchange on threads: the data that arrives, and how each kind of failure ends.
 
 use pstswm::exchange::choice::{ExchangeChoice, TransposeAlgorithm};
-use pstswm::exchange::{Movement, PlanError, Transpose, collective};
+use pstswm::exchange::{Movement, Plan, PlanError, Transpose, collective};
 use pstswm::swap::order::Order;
 use pstswm::swap::protocol::Protocol;
 use pstswm::transport::threads::{RankFailure, ThreadOptions, ThreadTransport, run};
@@ -61,11 +61,12 @@ fn transpose(comm: &ThreadTransport, choice: &ExchangeChoice, shape: Shape) -> R
     let block = |from, to| (0..shape(from, to)).map(move |index| address(from, to, index));
     let send: Vec<_> = (0..size).flat_map(|to| block(rank, to)).collect();
     let expected: Vec<_> = (0..size).flat_map(|from| block(from, rank)).collect();
-    let mut plan = Transpose::new(rank, size, &send_counts, &recv_counts, choice)
+    let plan = Plan::new(rank, size, &send_counts, &recv_counts, choice)
         .map_err(|error| error.to_string())?;
+    let mut plan = Transpose::new(comm, plan).map_err(|error| error.to_string())?;
     let mut movement = Movement::default();
     for round in 0..2 {
-        let mut recv = vec![0.0; plan.recv_len()];
+        let mut recv = vec![0.0; plan.plan().recv_len];
         plan.execute(comm, &send, &mut recv, &mut movement)
             .map_err(|error| format!("{choice:?}: {error}"))?;
         for (index, (got, want)) in recv.iter().zip(&expected).enumerate() {
@@ -375,13 +376,13 @@ fn illegal_pairs_are_refused_with_the_reason() {
         protocol: Protocol::from_name("blocking").unwrap(),
         ..ExchangeChoice::default()
     };
-    let error = Transpose::new(0, 2, &[1, 1], &[1, 1], &choice).unwrap_err();
+    let error = Plan::new(0, 2, &[1, 1], &[1, 1], &choice).unwrap_err();
     assert!(matches!(error, PlanError::Illegal { .. }));
     assert!(error.to_string().contains("buffered"), "{error}");
     let plain = ExchangeChoice::default();
-    assert!(Transpose::new(2, 2, &[1, 1], &[1, 1], &plain).is_err());
-    assert!(Transpose::new(0, 2, &[1], &[1, 1], &plain).is_err());
-    assert!(Transpose::new(0, 2, &[1, 1], &[2, 1], &plain).is_err());
+    assert!(Plan::new(2, 2, &[1, 1], &[1, 1], &plain).is_err());
+    assert!(Plan::new(0, 2, &[1], &[1, 1], &plain).is_err());
+    assert!(Plan::new(0, 2, &[1, 1], &[2, 1], &plain).is_err());
 }
 
 #[test]
@@ -455,7 +456,8 @@ fn a_message_shorter_than_the_plan_is_an_error() {
         let rank = comm.rank();
         let counts = if rank == 0 { [0, 3] } else { [4, 0] };
         let choice = ExchangeChoice::default();
-        let mut plan = Transpose::new(rank, 2, &counts, &counts, &choice).unwrap();
+        let plan = Plan::new(rank, 2, &counts, &counts, &choice).unwrap();
+        let mut plan = Transpose::new(comm, plan)?;
         let (send, mut recv) = (vec![1.0; 4 - (1 - rank)], vec![0.0; 4 - (1 - rank)]);
         plan.execute(comm, &send, &mut recv, &mut Movement::default())
     });
@@ -473,7 +475,8 @@ fn a_message_shorter_than_the_plan_is_an_error() {
 fn buffers_and_communicators_of_another_plan_are_refused() {
     let error = failure(2, strict(), |comm| {
         let choice = ExchangeChoice::default();
-        let mut plan = Transpose::new(comm.rank(), 2, &[1, 1], &[1, 1], &choice).unwrap();
+        let plan = Plan::new(comm.rank(), 2, &[1, 1], &[1, 1], &choice).unwrap();
+        let mut plan = Transpose::new(comm, plan)?;
         let mut movement = Movement::default();
         let alone = comm.split(comm.rank(), 0)?;
         let refused = plan.execute(&alone, &[0.0; 2], &mut [0.0; 2], &mut movement);

@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("transport", &[]),
     ("swap", &["transport"]),
     ("exchange", &["swap", "transport"]),
+    ("bench", &["transport", "swap", "exchange"]),
     ("transform", &["grid", "spectral"]),
     (
         "pencil",
@@ -39,7 +40,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "namelist",
         &[
-            "spectral", "problem", "decomp", "swap", "exchange", "pencil",
+            "spectral",
+            "problem",
+            "decomp",
+            "transport",
+            "swap",
+            "exchange",
+            "pencil",
         ],
     ),
     ("report", &["problem"]),

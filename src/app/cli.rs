@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::swap::SwapOptions;
+
 /// Parallel spectral transform shallow water model and communication benchmark.
 #[derive(Debug, Parser)]
 #[command(name = "pstswm", version, propagate_version = true)]
@@ -23,11 +25,15 @@ pub enum Command {
     Run(RunOptions),
     /// Run the standard cases against reference values; PASS or FAIL per figure
     Validate(ValidateOptions),
+    /// Time swaps between ranks by every order, protocol and engine: which one to use here
+    Swap(SwapOptions),
     /// Print a commented namelist of a case
     Init {
         /// williamson-1 ... williamson-7, galewsky, galewsky-balanced or file
         case: String,
     },
+    /// Show the calls that an order and a protocol make on each rank, and whether they need buffers
+    Explain(ExplainOptions),
     /// List every case, algorithm, order, protocol and engine, and what is unavailable here
     List,
 }
@@ -77,6 +83,39 @@ pub struct ValidateOptions {
     /// Write the whole result as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+}
+
+/// Options of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainOptions {
+    /// Order and protocol by name or number, for example ordered/ready or 1/4
+    #[arg(value_name = "ORDER/PROTOCOL")]
+    pub pair: String,
+    /// Every rank of a whole transpose of N ranks, instead of a swap of two
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub ranks: Option<u32>,
+    /// Steps of the transpose: swap (partner me XOR k) or send-recv (to me + k, from me - k)
+    #[arg(long, default_value = "swap", value_parser = ["swap", "send-recv"], requires = "ranks")]
+    pub transpose: String,
+    /// Messages that the swap is cut into
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "ranks",
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub messages: u32,
+    /// Bytes of a message, a multiple of 8
+    #[arg(long, value_name = "B", default_value_t = 2048)]
+    pub bytes: u64,
+    /// Start several messages before the first is exchanged
+    #[arg(long)]
+    pub overlap: bool,
+    /// Cap on requests under way with --overlap (0: none)
+    #[arg(long, value_name = "R", default_value_t = 0, requires = "overlap")]
+    pub max_requests: u32,
+    /// Signal before every send, also where the protocol itself does not
+    #[arg(long)]
+    pub handshake: bool,
+    /// Show also a pair that relies on buffering, for study
+    #[arg(long)]
+    pub unsafe_order: bool,
 }
 
 impl RunOptions {

@@ -1,12 +1,14 @@
 //! The command line: one file per subcommand.
 
 pub mod cli;
+pub mod explain;
 pub mod init;
 pub mod launch;
 pub mod list;
 mod result_files;
 pub mod run;
 pub mod session;
+pub mod swap;
 pub mod validate;
 
 use std::io::Write;
@@ -64,10 +66,12 @@ fn failed(error: &Error) -> ExitCode {
 fn dispatch(cli: Cli, job: &Job) -> Result<()> {
     match cli.command {
         Command::Run(options) => run::run(&options, job),
+        Command::Swap(options) => swap::run(&options, job),
         // The rest is done by one process; the others of a job have nothing to do.
         _ if !job.is_root() => Ok(()),
         Command::Validate(options) => validate::run(&options),
         Command::Init { case } => print(&init::namelist(&case)?),
+        Command::Explain(options) => print(&explain::text(&options)?),
         Command::List => print(&list::text()),
     }
 }

@@ -5,8 +5,9 @@ use ndarray::Array2;
 use super::cli::RunOptions;
 use super::launch::Job;
 use super::session::{Program, Session};
-use super::{print, result_files};
+use super::{print, result_files, session};
 use crate::error::{Error, Result};
+use crate::exchange::choice::ExchangeChoice;
 use crate::exchange::collective;
 use crate::measure::{Phase, Phases, phases_over_ranks};
 use crate::pencil::choice::AlgorithmChoice;
@@ -17,7 +18,7 @@ use crate::report::netcdf::{
     check_target, last_history_time, next_history_number, read_checkpoint,
 };
 use crate::report::progress::Progress;
-use crate::report::provenance::{Context, Place, Provenance};
+use crate::report::provenance::{Context, Provenance};
 use crate::report::record::{Kind, Record, Verdict};
 use crate::report::run::{
     AlgorithmRecord, Courant, DiagnosticsRecord, ExchangeRecord, MemoryRecord, MeshRecord,
@@ -26,7 +27,7 @@ use crate::report::run::{
 use crate::report::{csv, json, text};
 use crate::solver::model::FLOPS_FORMULA;
 use crate::solver::{Model, SolverError, checksum};
-use crate::transport::Transport;
+use crate::transport::{EngineKind, Transport};
 
 /// Integrates the case of a namelist; prints diagnostics and timing, writes history files,
 /// checkpoints and the result.
@@ -37,6 +38,7 @@ pub fn run(options: &RunOptions, job: &Job) -> Result<()> {
     let ranks = job.ranks(options.ranks)?;
     let session = Session::load(&options.file, &options.sets(), ranks)?;
     session.check_memory()?;
+    session.check_engines(job)?;
     // Rank 0 reads and writes: it alone looks at files.
     let restart = if job.is_root() {
         check_files(options, &session)?
@@ -209,7 +211,7 @@ impl<'a, T: Transport> Rank<'a, T> {
         let (session, speak) = (integration.session, integration.speak);
         let list = &session.namelist;
         let root = comm.rank() == 0;
-        let provenance = gather_places(&comm)?.map(|places| {
+        let provenance = session::gather_places(&comm)?.map(|places| {
             Provenance::collect(Context {
                 transport: T::NAME.to_owned(),
                 transport_library: comm.library(),
@@ -506,23 +508,6 @@ fn checksum_of<T: Transport>(model: &Model<T>) -> Result<Option<u64>> {
     Ok(shares.map(|shares| checksum::total(shares.iter().flatten().map(|bits| bits.to_bits()))))
 }
 
-/// Where each rank runs, on rank 0: text travels as numbers, a byte each.
-fn gather_places<T: Transport>(comm: &T) -> Result<Option<Vec<Place>>> {
-    let own = serde_json::to_string(&Place::here()).unwrap_or_default();
-    let bytes: Vec<f64> = own.bytes().map(f64::from).collect();
-    let Some(all) = collective::gather(comm, 0, &bytes)? else {
-        return Ok(None);
-    };
-    let place = |bytes: Vec<f64>| {
-        let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
-        serde_json::from_slice(&bytes).unwrap_or(Place {
-            host: None,
-            cpus: None,
-        })
-    };
-    Ok(Some(all.into_iter().map(place).collect()))
-}
-
 fn setup<T: Transport>(session: &Session, model: &Model<T>, memory: MemoryRecord) -> Setup {
     let list = &session.namelist;
     let problem = &list.problem;
@@ -559,10 +544,21 @@ fn setup<T: Transport>(session: &Session, model: &Model<T>, memory: MemoryRecord
 }
 
 fn algorithm(choice: &AlgorithmChoice) -> AlgorithmRecord {
-    let exchange = |choice: &crate::exchange::choice::ExchangeChoice| ExchangeRecord {
-        transpose: choice.transpose.name().to_owned(),
-        order: choice.order.name().to_owned(),
-        protocol: choice.protocol.name().to_owned(),
+    let pairwise = |choice: &ExchangeChoice| Some(*choice).filter(|c| c.engine.is_none());
+    let exchange = |choice: &ExchangeChoice| ExchangeRecord {
+        transpose: match choice.engine {
+            Some(_) => "collective".to_owned(),
+            None => choice.transpose.name().to_owned(),
+        },
+        engine: choice
+            .engine
+            .map_or("pairwise", EngineKind::name)
+            .to_owned(),
+        order: pairwise(choice).map(|choice| choice.order.name().to_owned()),
+        protocol: pairwise(choice).map(|choice| choice.protocol.name().to_owned()),
+        handshake: pairwise(choice).map(|choice| choice.handshake),
+        max_requests: pairwise(choice).map(|choice| choice.max_requests),
+        overlap: pairwise(choice).map(|choice| choice.overlap),
     };
     AlgorithmRecord {
         fft: choice.fft.name().to_owned(),

@@ -6,9 +6,11 @@ use super::launch::Job;
 use crate::decomp::auto;
 use crate::decomp::mesh::Mesh;
 use crate::error::{Error, Result};
+use crate::exchange::collective;
 use crate::namelist::{self, Namelist};
 use crate::pencil::PencilError;
 use crate::pencil::choice::FftAlgorithm;
+use crate::report::provenance::Place;
 use crate::report::{machine, units};
 use crate::solver::SolverError;
 use crate::transform::kernels::Family;
@@ -25,6 +27,55 @@ pub trait Program: Sync {
     /// # Errors
     /// The failure that ends the job.
     fn run<T: Transport>(&self, comm: T) -> Result<Self::Output>;
+}
+
+/// Runs a program on every rank of the job; the first failure ends all. What it returns on the
+/// ranks of this process: all of them when they are threads, one when they are processes.
+///
+/// # Errors
+/// The failure.
+pub fn on_ranks<P: Program>(
+    job: &Job,
+    ranks: usize,
+    options: ThreadOptions,
+    program: &P,
+) -> Result<Vec<P::Output>> {
+    match job {
+        Job::Threads => on_threads(ranks, options, |comm| program.run(comm)),
+        #[cfg(feature = "mpi")]
+        Job::Mpi(mpi) => {
+            mpi.watch(options.watchdog_seconds);
+            super::launch::run_on_mpi(mpi, program).map(|output| vec![output])
+        }
+    }
+}
+
+fn on_threads<T: Send>(
+    ranks: usize,
+    options: ThreadOptions,
+    body: impl Fn(ThreadTransport) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    threads::run(ranks, options, body).map_err(|failure| match failure {
+        RankFailure::Error { error, .. } => error,
+        other => Error::Failed(other.to_string()),
+    })
+}
+
+/// Where each rank runs, on rank 0: text travels as numbers, a byte each.
+pub(super) fn gather_places<T: Transport>(comm: &T) -> Result<Option<Vec<Place>>> {
+    let own = serde_json::to_string(&Place::here()).unwrap_or_default();
+    let bytes: Vec<f64> = own.bytes().map(f64::from).collect();
+    let Some(all) = collective::gather(comm, 0, &bytes)? else {
+        return Ok(None);
+    };
+    let place = |bytes: Vec<f64>| {
+        let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
+        serde_json::from_slice(&bytes).unwrap_or(Place {
+            host: None,
+            cpus: None,
+        })
+    };
+    Ok(Some(all.into_iter().map(place).collect()))
 }
 
 /// Everything a rank needs to know.
@@ -113,6 +164,35 @@ impl Session {
         }
     }
 
+    /// Refuses an engine that this transport or its library does not have.
+    ///
+    /// # Errors
+    /// The key that asks for it, and why it cannot be had.
+    pub fn check_engines(&self, job: &Job) -> Result<()> {
+        let choice = &self.namelist.algorithm;
+        for (stage, exchange) in [
+            ("algorithm.fft-transpose", &choice.fft_transpose),
+            ("algorithm.legendre-transpose", &choice.legendre_transpose),
+        ] {
+            if let Some(engine) = exchange.engine
+                && let Some(reason) = job.lacks(engine)
+            {
+                let own = format!("{stage}.engine");
+                let key = if self.namelist.sets(&own) {
+                    own.as_str()
+                } else {
+                    "algorithm.engine"
+                };
+                return Err(Error::Input(format!(
+                    "{} = \"{}\": {reason}; `pstswm list` shows what there is here",
+                    self.namelist.at(key),
+                    engine.name()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Bytes of all ranks' large arrays: grid points of nine fields, two working arrays of five
     /// fields of Fourier cells, and some forty numbers per spectral coefficient.
     fn estimated_bytes(&self) -> f64 {
@@ -124,17 +204,12 @@ impl Session {
         8.0 * p.levels as f64 * (9.0 * points + arrays * 5.0 * cells + 80.0 * coefficients)
     }
 
-    /// Runs a program on every rank of the job; the first failure ends all. What it returns on
-    /// the ranks of this process: all of them when they are threads, one when they are processes.
+    /// Runs a program on every rank of the job: see [`on_ranks`].
     ///
     /// # Errors
     /// The failure.
     pub fn on_ranks<P: Program>(&self, job: &Job, program: &P) -> Result<Vec<P::Output>> {
-        match job {
-            Job::Threads => self.on_threads(|comm| program.run(comm)),
-            #[cfg(feature = "mpi")]
-            Job::Mpi(mpi) => super::launch::run_on_mpi(mpi, program).map(|output| vec![output]),
-        }
+        on_ranks(job, self.ranks, self.options(), program)
     }
 
     /// Runs `body` on every rank as a thread; the first failure ends all.
@@ -145,15 +220,15 @@ impl Session {
         &self,
         body: impl Fn(ThreadTransport) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let options = ThreadOptions {
+        on_threads(self.ranks, self.options(), body)
+    }
+
+    fn options(&self) -> ThreadOptions {
+        ThreadOptions {
             eager_limit: self.namelist.algorithm.eager_limit,
             watchdog_seconds: self.namelist.algorithm.watchdog_seconds,
             ..ThreadOptions::default()
-        };
-        threads::run(self.ranks, options, body).map_err(|failure| match failure {
-            RankFailure::Error { error, .. } => error,
-            other => Error::Failed(other.to_string()),
-        })
+        }
     }
 
     /// A solver's error in the words of the namelist.

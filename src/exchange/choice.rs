@@ -1,7 +1,11 @@
 //! What the namelist chooses for one exchange.
 
+use std::fmt;
+
+use crate::swap::method::Method;
 use crate::swap::order::Order;
 use crate::swap::protocol::Protocol;
+use crate::transport::EngineKind;
 
 /// How the blocks of a transpose travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,8 +32,11 @@ impl TransposeAlgorithm {
 /// Everything that decides how one transpose moves its data, never what it moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExchangeChoice {
-    /// The steps.
+    /// The steps of a transpose that is made of messages between pairs of ranks.
     pub transpose: TransposeAlgorithm,
+    /// What moves the whole transpose in one go; `None`: messages between pairs of ranks, by the
+    /// algorithm, order and protocol.
+    pub engine: Option<EngineKind>,
     /// Order within a step.
     pub order: Order,
     /// Protocol of a step.
@@ -44,16 +51,45 @@ pub struct ExchangeChoice {
     pub barrier: bool,
 }
 
+impl ExchangeChoice {
+    /// How the messages between pairs of ranks travel.
+    pub fn method(&self) -> Method {
+        Method {
+            order: self.order,
+            protocol: self.protocol,
+            handshake: self.handshake,
+            max_requests: self.max_requests,
+            overlap: self.overlap,
+        }
+    }
+}
+
 impl Default for ExchangeChoice {
     fn default() -> Self {
         Self {
             transpose: TransposeAlgorithm::Swap,
+            engine: None,
             order: Order::Ordered,
             protocol: Protocol::NONBLOCKING_RECV,
             handshake: false,
             max_requests: 0,
             overlap: false,
             barrier: false,
+        }
+    }
+}
+
+impl fmt::Display for ExchangeChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.engine {
+            Some(engine) => f.write_str(engine.name()),
+            None => write!(
+                f,
+                "{} {}/{}",
+                self.transpose.name(),
+                self.order.name(),
+                self.protocol.name()
+            ),
         }
     }
 }

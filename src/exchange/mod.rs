@@ -2,8 +2,10 @@
 
 pub mod choice;
 pub mod collective;
+pub mod plan;
 pub mod steps;
 pub mod transpose;
 
 pub use crate::swap::PlanError;
+pub use plan::Plan;
 pub use transpose::{Movement, Transpose};

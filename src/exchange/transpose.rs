@@ -1,18 +1,9 @@
 //! A transpose: every rank sends every other a block of its own length.
 
-use std::fmt;
-use std::ops::Range;
-
-use super::choice::{ExchangeChoice, TransposeAlgorithm};
 use super::collective;
-use super::steps;
-use crate::swap::call::Leg;
-use crate::swap::error::PlanError;
-use crate::swap::method::Method;
+use super::plan::Plan;
 use crate::swap::run::{Requests, execute};
-use crate::swap::schedule::Schedule;
-use crate::swap::step::Step;
-use crate::transport::{COLLECTIVE_TAGS, Tag, Transport, TransportError};
+use crate::transport::{Exchange, Transport, TransportError};
 
 /// What transposes cost one rank; accumulates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,176 +18,81 @@ pub struct Movement {
     pub bytes: u64,
 }
 
-/// The plan of one rank. Blocks lie in the order of ranks in the flat buffers; a block without
-/// elements is no message.
-#[derive(Clone, Debug)]
-pub struct Transpose {
-    rank: usize,
-    size: usize,
-    choice: ExchangeChoice,
-    schedule: Schedule,
-    own: (Range<usize>, Range<usize>),
-    send_len: usize,
-    recv_len: usize,
-    messages: u64,
-    bytes: u64,
+/// A plan with what executes it on a communicator; executing allocates nothing.
+pub struct Transpose<T: Transport> {
+    plan: Plan,
     requests: Requests,
+    engine: Option<T::Engine>,
 }
 
-impl Transpose {
-    /// Plans the transpose in which this rank sends `send_counts[p]` elements (f64) to rank p and
-    /// receives `recv_counts[p]` from it. The counts of all ranks must agree.
+impl<T: Transport> Transpose<T> {
+    /// Makes a plan ready for a communicator; every rank of it calls this.
     ///
     /// # Errors
-    /// An order and protocol that need buffering; counts that do not fit the ranks.
-    pub fn new(
-        rank: usize,
-        size: usize,
-        send_counts: &[usize],
-        recv_counts: &[usize],
-        choice: &ExchangeChoice,
-    ) -> Result<Self, PlanError> {
-        if rank >= size {
-            return Err(PlanError::Rank { rank, size });
-        }
-        for (which, counts) in [("send", send_counts), ("receive", recv_counts)] {
-            if counts.len() != size {
-                return Err(PlanError::Counts {
-                    which,
-                    expected: size,
-                    found: counts.len(),
-                });
-            }
-        }
-        let (send, receive) = (send_counts[rank], recv_counts[rank]);
-        if send != receive {
-            return Err(PlanError::OwnBlock {
-                rank,
-                send,
-                receive,
-            });
-        }
-        let (send_starts, recv_starts) = (starts(send_counts), starts(recv_counts));
-        let leg = |peer: usize, step: usize, starts: &[usize], counts: &[usize]| {
-            // Tags may repeat: messages between two ranks match in order.
-            let tag = step as Tag % COLLECTIVE_TAGS;
-            let (start, len) = (starts[peer], counts[peer]);
-            (len > 0).then_some(Leg {
-                peer,
-                tag,
-                start,
-                len,
-            })
-        };
-        let step = |partners: steps::Partners| Step {
-            kind: partners.kind,
-            role: partners.role,
-            send: partners
-                .to_from
-                .and_then(|(to, _)| leg(to, partners.step, &send_starts, send_counts)),
-            recv: partners
-                .to_from
-                .and_then(|(_, from)| leg(from, partners.step, &recv_starts, recv_counts)),
-        };
-        let steps: Vec<Step> = match choice.transpose {
-            TransposeAlgorithm::Swap => steps::swaps(rank, size).map(step).collect(),
-            TransposeAlgorithm::SendRecv => steps::shifts(rank, size).map(step).collect(),
-        };
-        let method = Method {
-            order: choice.order,
-            protocol: choice.protocol,
-            handshake: choice.handshake,
-            max_requests: choice.max_requests,
-            overlap: choice.overlap,
-        };
-        let schedule = Schedule::new(&method, &steps)?;
-        let sent = || steps.iter().filter_map(|step| step.send);
-        let elements: usize = sent().map(|leg| leg.len).sum();
-        let own = |starts: &[usize]| starts[rank]..starts[rank] + send;
+    /// A communicator that is not the plan's; an engine that cannot be had here.
+    pub fn new(comm: &T, plan: Plan) -> Result<Self, TransportError> {
+        same_communicator(comm, &plan)?;
+        let prepare = |engine| comm.engine(engine, &plan.pattern());
         Ok(Self {
-            rank,
-            size,
-            choice: *choice,
-            requests: Requests::for_schedule(&schedule),
-            own: (own(&send_starts), own(&recv_starts)),
-            send_len: send_counts.iter().sum(),
-            recv_len: recv_counts.iter().sum(),
-            messages: sent().count() as u64,
-            bytes: (elements * size_of::<f64>()) as u64,
-            schedule,
+            requests: Requests::for_schedule(&plan.schedule),
+            engine: plan.choice.engine.map(prepare).transpose()?,
+            plan,
         })
     }
 
-    /// The calls this rank makes.
-    pub fn schedule(&self) -> &Schedule {
-        &self.schedule
-    }
-
-    /// Elements of the send buffer.
-    pub fn send_len(&self) -> usize {
-        self.send_len
-    }
-
-    /// Elements of the receive buffer.
-    pub fn recv_len(&self) -> usize {
-        self.recv_len
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// Moves the data; every rank of the communicator calls it. Adds its cost to `movement`.
     ///
     /// # Errors
     /// Buffers or a communicator that are not those of the plan; those of the transport.
-    pub fn execute<T: Transport>(
+    pub fn execute(
         &mut self,
         comm: &T,
         send: &[f64],
         recv: &mut [f64],
         movement: &mut Movement,
     ) -> Result<(), TransportError> {
-        self.check(comm, send.len(), recv.len())?;
+        same_communicator(comm, &self.plan)?;
+        self.check(send.len(), recv.len())?;
         let mut begin = comm.now();
-        if self.choice.barrier {
+        if self.plan.choice.barrier {
             collective::barrier(comm)?;
             let end = comm.now();
             movement.wait += end - begin;
             begin = end;
         }
-        let (from, to) = self.own.clone();
-        recv[to].copy_from_slice(&send[from]);
-        if !self.schedule.calls.is_empty() {
-            let (schedule, requests) = (&self.schedule, &mut self.requests);
-            comm.over(send, recv, |scope| {
-                execute(schedule, self.rank, scope, requests)
-            })?;
+        let plan = &self.plan;
+        if let Some(engine) = &mut self.engine {
+            engine.execute(send, recv)?;
+        } else {
+            let (from, to) = plan.own.clone();
+            recv[to].copy_from_slice(&send[from]);
+            if !plan.schedule.calls.is_empty() {
+                let requests = &mut self.requests;
+                comm.over(send, recv, |scope| {
+                    execute(&plan.schedule, plan.rank, scope, requests)
+                })?;
+            }
         }
         movement.moving += comm.now() - begin;
-        movement.messages += self.messages;
-        movement.bytes += self.bytes;
+        movement.messages += plan.messages;
+        movement.bytes += plan.bytes;
         Ok(())
     }
 
-    fn check<T: Transport>(
-        &self,
-        comm: &T,
-        send: usize,
-        recv: usize,
-    ) -> Result<(), TransportError> {
-        if (comm.rank(), comm.size()) != (self.rank, self.size) {
-            return Err(TransportError::WrongCommunicator {
-                plan_rank: self.rank,
-                plan_size: self.size,
-                rank: comm.rank(),
-                size: comm.size(),
-            });
-        }
+    fn check(&self, send: usize, recv: usize) -> Result<(), TransportError> {
         let lengths = [
-            ("send", self.send_len, send),
-            ("receive", self.recv_len, recv),
+            ("send", self.plan.send_len, send),
+            ("receive", self.plan.recv_len, recv),
         ];
         for (buffer, expected, found) in lengths {
             if expected != found {
                 return Err(TransportError::BufferLength {
-                    rank: self.rank,
+                    rank: self.plan.rank,
                     buffer,
                     expected,
                     found,
@@ -207,188 +103,14 @@ impl Transpose {
     }
 }
 
-impl fmt::Display for Transpose {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "rank {} of {}: {} {}/{}, messages: {}, bytes: {}",
-            self.rank,
-            self.size,
-            self.choice.transpose.name(),
-            self.choice.order.name(),
-            self.choice.protocol.name(),
-            self.messages,
-            self.bytes
-        )?;
-        if !self.own.0.is_empty() {
-            writeln!(f, "{:<12} {:?} to {:?}", "copy", self.own.0, self.own.1)?;
-        }
-        write!(f, "{}", self.schedule)
+fn same_communicator<T: Transport>(comm: &T, plan: &Plan) -> Result<(), TransportError> {
+    if (comm.rank(), comm.size()) == (plan.rank, plan.size) {
+        return Ok(());
     }
-}
-
-/// Where each block starts.
-fn starts(counts: &[usize]) -> Vec<usize> {
-    let start = |next: &mut usize, count: &usize| {
-        let start = *next;
-        *next += count;
-        Some(start)
-    };
-    counts.iter().scan(0, start).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::swap::call::Call;
-    use crate::swap::order::Order;
-    use crate::swap::protocol::Protocol;
-    use crate::transport::SendMode;
-    use std::collections::BTreeMap;
-
-    fn block(from: usize, to: usize) -> usize {
-        (from * to + from + 2 * to) % 4
-    }
-
-    /// The plans of all ranks.
-    fn plans(size: usize, choice: &ExchangeChoice) -> Vec<Transpose> {
-        let plan = |rank| {
-            let send: Vec<_> = (0..size).map(|to| block(rank, to)).collect();
-            let recv: Vec<_> = (0..size).map(|from| block(from, rank)).collect();
-            Transpose::new(rank, size, &send, &recv, choice).unwrap()
-        };
-        (0..size).map(plan).collect()
-    }
-
-    fn choices() -> Vec<ExchangeChoice> {
-        let mut all = Vec::new();
-        for transpose in TransposeAlgorithm::ALL {
-            for order in Order::ALL {
-                for protocol in Protocol::all().filter(|p| p.legal_with(order)) {
-                    for variant in 0..8 {
-                        all.push(ExchangeChoice {
-                            transpose,
-                            order,
-                            protocol,
-                            handshake: variant % 2 == 1,
-                            overlap: variant >= 2,
-                            max_requests: [0, 0, 1, 6][variant / 2],
-                            barrier: false,
-                        });
-                    }
-                }
-            }
-        }
-        all
-    }
-
-    /// Messages and signals by (from, to, tag), with the length of the message.
-    type Ends = BTreeMap<(usize, usize, Tag, bool), Vec<usize>>;
-
-    #[test]
-    fn what_one_rank_sends_another_receives() {
-        for choice in choices() {
-            for size in [1, 2, 3, 6, 8] {
-                let (mut sent, mut received) = (Ends::new(), Ends::new());
-                for plan in plans(size, &choice) {
-                    let me = plan.rank;
-                    let mut out = |leg: &Leg| {
-                        let key = (me, leg.peer, leg.tag, true);
-                        sent.entry(key).or_default().push(leg.len);
-                    };
-                    let mut into = |leg: &Leg| {
-                        let key = (leg.peer, me, leg.tag, true);
-                        received.entry(key).or_default().push(leg.len);
-                    };
-                    for call in &plan.schedule.calls {
-                        match call {
-                            Call::Send { leg, .. } | Call::PostSend { leg, .. } => out(leg),
-                            Call::PostReceive { leg, .. } | Call::Receive { leg } => into(leg),
-                            Call::SendReceive { send, recv } => {
-                                out(send);
-                                into(recv);
-                            }
-                            _ => {}
-                        }
-                    }
-                    for call in &plan.schedule.calls {
-                        match *call {
-                            Call::Signal { to, tag } => {
-                                sent.entry((me, to, tag, false)).or_default().push(0);
-                            }
-                            Call::AwaitSignal { from, tag } => {
-                                received.entry((from, me, tag, false)).or_default().push(0);
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                assert_eq!(sent, received, "{choice:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_ready_send_follows_a_signal_or_an_answer() {
-        for choice in choices() {
-            for plan in plans(7, &choice) {
-                let mut told = Vec::new();
-                for call in &plan.schedule.calls {
-                    match *call {
-                        Call::AwaitSignal { from, tag } => told.push((from, tag)),
-                        Call::WaitReceive { leg, .. }
-                            if choice.order == Order::Ordered
-                                && choice.transpose == TransposeAlgorithm::Swap =>
-                        {
-                            told.push((leg.peer, leg.tag));
-                        }
-                        Call::Send { mode, leg } | Call::PostSend { mode, leg, .. }
-                            if mode == SendMode::Ready =>
-                        {
-                            assert!(told.contains(&(leg.peer, leg.tag)), "{plan}");
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn requests_are_waited_for_and_stay_below_the_cap() {
-        for choice in choices() {
-            for plan in plans(7, &choice) {
-                let (mut open, mut most) = (0_usize, 0);
-                for call in &plan.schedule.calls {
-                    match call {
-                        Call::PostReceive { .. } | Call::PostSend { .. } => open += 1,
-                        Call::WaitReceive { .. } | Call::WaitSend { .. } => open -= 1,
-                        _ => {}
-                    }
-                    most = most.max(open);
-                }
-                assert_eq!(open, 0, "{plan}");
-                let alone = 2;
-                match (choice.overlap, choice.max_requests) {
-                    (true, 0) => {}
-                    (false, _) => assert!(most <= alone, "{plan}"),
-                    (true, cap) => assert!(most <= cap.max(alone), "{most} open: {plan}"),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_plan_prints_what_it_does() {
-        let counts = [2, 3, 0];
-        let plan = Transpose::new(1, 3, &counts, &[2, 3, 1], &ExchangeChoice::default()).unwrap();
-        let text = "rank 1 of 3: swap ordered/nonblocking-recv, messages: 1, bytes: 16\n\
-                    copy         2..5 to 2..5\n\
-                    irecv        from 0 tag 1 0..2\n\
-                    wait recv    from 0 tag 1 0..2\n\
-                    send         to 0 tag 1 0..2\n\
-                    irecv        from 2 tag 3 5..6\n\
-                    wait recv    from 2 tag 3 5..6\n";
-        assert_eq!(plan.to_string(), text);
-    }
+    Err(TransportError::WrongCommunicator {
+        plan_rank: plan.rank,
+        plan_size: plan.size,
+        rank: comm.rank(),
+        size: comm.size(),
+    })
 }

@@ -12,11 +12,17 @@ pub struct ClockQuality {
 }
 
 impl ClockQuality {
-    /// Measures the clock; takes about a millisecond.
+    /// Measures the clock of this file; takes about a millisecond.
     pub fn measure() -> Self {
+        let epoch = Instant::now();
+        Self::of(|| epoch.elapsed().as_secs_f64())
+    }
+
+    /// Measures any clock that tells seconds.
+    pub fn of(now: impl Fn() -> f64) -> Self {
         Self {
-            resolution: resolution(),
-            overhead: overhead(),
+            resolution: resolution(&now),
+            overhead: overhead(&now),
         }
     }
 
@@ -28,29 +34,29 @@ impl ClockQuality {
 }
 
 /// The smallest step seen between readings, spinning until the clock moves.
-fn resolution() -> f64 {
+fn resolution(now: &impl Fn() -> f64) -> f64 {
     let mut smallest = f64::INFINITY;
     for _ in 0..200 {
-        let start = Instant::now();
-        let mut step = start.elapsed();
-        while step.is_zero() {
-            step = start.elapsed();
+        let start = now();
+        let mut step = now() - start;
+        while step <= 0.0 {
+            step = now() - start;
         }
-        smallest = smallest.min(step.as_secs_f64());
+        smallest = smallest.min(step);
     }
     smallest
 }
 
 /// The cost of one reading: the median over batches of back-to-back readings.
-fn overhead() -> f64 {
+fn overhead(now: &impl Fn() -> f64) -> f64 {
     const READINGS: u32 = 200;
     let mut batches: Vec<f64> = (0..31)
         .map(|_| {
-            let start = Instant::now();
+            let start = now();
             for _ in 0..READINGS {
-                std::hint::black_box(Instant::now());
+                std::hint::black_box(now());
             }
-            start.elapsed().as_secs_f64() / f64::from(READINGS)
+            (now() - start) / f64::from(READINGS)
         })
         .collect();
     batches.sort_by(f64::total_cmp);

@@ -16,6 +16,7 @@ use crate::problem::definition::{
     Scheme, StateFile, TimeStepping, VariableNames,
 };
 use crate::problem::planet::{DAY, Planet};
+use crate::transport::EngineKind;
 
 /// Bytes of the largest file taken for a namelist.
 const LARGEST: u64 = 1 << 24;
@@ -273,9 +274,13 @@ fn algorithm(settings: &Settings) -> Option<AlgorithmChoice> {
 
 fn exchange(settings: &Settings, table: &str) -> Option<ExchangeChoice> {
     let key = |name: &str| format!("{table}.{name}");
+    let engine = EngineKind::from_name(settings.name(&key("engine"))?);
     let transpose = settings.name(&key("transpose"))?;
+    let transpose = named(TransposeAlgorithm::ALL, TransposeAlgorithm::name, transpose);
     Some(ExchangeChoice {
-        transpose: named(TransposeAlgorithm::ALL, TransposeAlgorithm::name, transpose)?,
+        // An engine has no use for the steps between pairs.
+        transpose: transpose.or_else(|| engine.map(|_| TransposeAlgorithm::Swap))?,
+        engine,
         order: settings.order(table)?,
         protocol: settings.protocol(table)?,
         handshake: settings.flag(&key("handshake"))?,

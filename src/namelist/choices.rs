@@ -125,7 +125,7 @@ pub const TRANSPOSES: &[Choice] = &[
         "logarithmic",
         "log2 P swaps of half the data; Bruck's algorithm for any P",
     ),
-    later("collective", "one call of an engine"),
+    has("collective", "in one go, by the engine that `engine` names"),
 ];
 
 /// Vector sums: used by the distributed Legendre transform alone, so that any may stand there.
@@ -153,21 +153,33 @@ pub const ORDERS: &[Choice] = &[
     ),
 ];
 
-/// Exchange engines.
+/// Exchange engines; which of them there are depends on the transport and its library.
 pub const ENGINES: &[Choice] = &[
-    has("pairwise", "swaps of two ranks, by order and protocol"),
-    later("alltoallv", "MPI_Alltoallv"),
-    later("ialltoallv", "MPI_Ialltoallv"),
-    later(
+    has(
+        "pairwise",
+        "messages between pairs of ranks, by order and protocol",
+    ),
+    has("alltoallv", "MPI_Alltoallv"),
+    has("ialltoallv", "MPI_Ialltoallv and its wait"),
+    has(
         "alltoallw",
         "MPI_Alltoallw with derived datatypes, no packing",
     ),
-    later("neighbour", "neighbourhood collective"),
-    later("persistent", "persistent requests"),
-    later("put-fence", "one-sided put between fences"),
-    later("put-pscw", "one-sided put, post-start-complete-wait"),
-    later("shared-window", "shared-memory window inside a node"),
-    later("partitioned", "partitioned communication"),
+    has(
+        "neighbour",
+        "MPI_Neighbor_alltoallv between ranks that have something for each other",
+    ),
+    has(
+        "persistent",
+        "persistent requests, made once and started every time",
+    ),
+    has("put-fence", "MPI_Put between fences"),
+    has("put-pscw", "MPI_Put with post, start, complete and wait"),
+    has(
+        "shared-window",
+        "loads and stores in memory that the ranks of a node share",
+    ),
+    has("partitioned", "partitioned messages (MPI-4)"),
 ];
 
 /// History formats.
@@ -239,6 +251,40 @@ pub fn documented(choices: &[Choice]) -> String {
     names.join(", ")
 }
 
+/// The order with a name or a number.
+///
+/// # Errors
+/// What there is, and which of it may have been meant.
+pub fn order_of(word: &str) -> Result<Order, String> {
+    let number = word.parse().ok().and_then(|n: usize| Order::ALL.get(n));
+    let found = number.copied().or_else(|| Order::from_name(word));
+    let names: Vec<&str> = Order::ALL.map(Order::name).to_vec();
+    found.ok_or_else(|| unknown("order", word, &names))
+}
+
+/// The protocol with a name or a number.
+///
+/// # Errors
+/// As [`order_of`].
+pub fn protocol_of(word: &str) -> Result<Protocol, String> {
+    let number = word.parse().ok().and_then(Protocol::from_number);
+    let names: Vec<&str> = Protocol::all().map(Protocol::name).collect();
+    number
+        .or_else(|| Protocol::from_name(word))
+        .ok_or_else(|| unknown("protocol", word, &names))
+}
+
+/// The message about a word that is none of these numbered names.
+fn unknown(what: &str, word: &str, names: &[&str]) -> String {
+    let mean = nearest(word, names.iter().copied())
+        .map_or(String::new(), |name| format!("did you mean {name}? "));
+    let all: Vec<String> = (0..)
+        .zip(names)
+        .map(|(n, name)| format!("{n} {name}"))
+        .collect();
+    format!("no {what} of that name; {mean}there are {}", all.join(", "))
+}
+
 /// The candidate nearest to a misspelt word, when it is near enough to be meant.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.to_lowercase().chars().take(64).collect();
@@ -279,6 +325,7 @@ fn edits(word: &[char], candidate: &str) -> usize {
 mod tests {
     use super::*;
     use crate::problem::definition::{CaseName, Scheme};
+    use crate::transport::EngineKind;
 
     #[test]
     fn near_words_are_found() {
@@ -299,5 +346,8 @@ mod tests {
         same(CASES, CaseName::ALL.map(CaseName::name).to_vec());
         same(SCHEMES, Scheme::ALL.map(Scheme::name).to_vec());
         same(ORDERS, Order::ALL.map(Order::name).to_vec());
+        let mut engines = vec!["pairwise"];
+        engines.extend(EngineKind::ALL.map(EngineKind::name));
+        same(ENGINES, engines);
     }
 }

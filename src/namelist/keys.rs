@@ -328,7 +328,7 @@ const GENERAL: &[Key] = &[
         "Time a barrier before each movement, so that waiting is told from moving."),
     key("algorithm", "eager-limit", Kind::Whole(0, 1 << 40), "4096",
         "Largest message that the threads transport buffers.").unit("bytes"),
-    key("algorithm", "watchdog-seconds", Kind::Number(Bound::NotNegative), "0.0",
+    key("algorithm", "watchdog-seconds", Kind::Number(Bound::NotNegative), "300.0",
         "A wait for another rank as long as this ends the job with a report of who waits for whom; 0: never. Output on rank 0 makes the others wait: leave room for it.").unit("s"),
 ];
 

@@ -349,6 +349,7 @@ pub(super) fn rules(settings: &Settings, findings: &mut Findings<'_>) {
         .into_iter()
         .chain(STAGES.map(|(stage, _)| stage))
     {
+        engine(settings, table, &mut complain);
         let keys = [format!("{table}.protocol"), format!("{table}.order")];
         let inherited = !keys.iter().any(|key| settings.mentioned(key));
         let (Some(order), Some(protocol)) = (settings.order(table), settings.protocol(table))
@@ -372,6 +373,33 @@ pub(super) fn rules(settings: &Settings, findings: &mut Findings<'_>) {
             );
             complain(key, message);
         }
+    }
+}
+
+/// A transpose is made of steps between pairs of ranks, or an engine does it in one go.
+fn engine(settings: &Settings, table: &str, complain: &mut impl FnMut(&str, String)) {
+    let keys = [format!("{table}.transpose"), format!("{table}.engine")];
+    let [Some(transpose), Some(engine)] = keys.each_ref().map(|key| settings.name(key)) else {
+        return;
+    };
+    let given = keys.each_ref().map(|key| settings.mentioned(key));
+    let asked = given[1] || settings.mentioned("algorithm.engine");
+    match (transpose == "collective", engine == "pairwise") {
+        (true, true) if given[0] || given[1] => complain(
+            &keys[usize::from(!given[0])],
+            "transpose = \"collective\" is done by an engine: engine must be other than \
+             \"pairwise\", for example \"alltoallv\""
+                .to_owned(),
+        ),
+        (false, false) if given[0] && asked => complain(
+            &keys[0],
+            format!(
+                "transpose = \"{transpose}\" is made of messages between pairs of ranks, \
+                 engine = \"{engine}\" moves all in one go: leave one of the two out, or \
+                 transpose = \"collective\""
+            ),
+        ),
+        _ => {}
     }
 }
 

@@ -1,73 +1,81 @@
 //! The movements of one direction: their plans, and the copies in and out of messages.
 
 use super::choice::AlgorithmChoice;
+use super::transform::PencilError;
 use crate::decomp::distribution::Distribution;
 use crate::decomp::units::{ColumnUnits, Unit};
-use crate::exchange::transpose::Transpose;
-use crate::swap::error::PlanError;
+use crate::exchange::choice::ExchangeChoice;
+use crate::exchange::{Plan, Transpose};
 use crate::transform::{CELL, LANES, POINT};
+use crate::transport::Transport;
 
 /// The plans of one direction (`to_grid` or back).
-#[derive(Debug)]
-pub(super) struct Plans {
+pub(super) struct Plans<T: Transport> {
     /// Units of this rank at all latitudes <-> units of the column at latitudes of the row.
-    pub column: Option<Transpose>,
+    pub column: Option<Transpose<T>>,
     /// Wavenumbers of the column for all lines of the row <-> all wavenumbers for own lines.
-    pub waves: Option<Transpose>,
+    pub waves: Option<Transpose<T>>,
     /// Longitudes of the column for all lines of the row <-> whole own lines.
-    pub lines: Option<Transpose>,
+    pub lines: Option<Transpose<T>>,
 }
 
 /// Elements exchanged with every peer, towards the grid: `(sent, received)`.
 struct Counts(Vec<usize>, Vec<usize>);
 
 impl Counts {
-    fn plan(
+    fn plan<T: Transport>(
         self,
-        rank: usize,
+        comm: &T,
         to_grid: bool,
-        choice: &crate::exchange::choice::ExchangeChoice,
-    ) -> Result<Transpose, PlanError> {
+        choice: &ExchangeChoice,
+    ) -> Result<Transpose<T>, PencilError> {
         let Self(there, back) = self;
-        let size = there.len();
-        if to_grid {
-            Transpose::new(rank, size, &there, &back, choice)
+        let (send, recv) = if to_grid {
+            (there, back)
         } else {
-            Transpose::new(rank, size, &back, &there, choice)
-        }
+            (back, there)
+        };
+        let plan = Plan::new(comm.rank(), comm.size(), &send, &recv, choice)?;
+        Ok(Transpose::new(comm, plan)?)
     }
 }
 
-impl Plans {
+impl<T: Transport> Plans<T> {
+    /// Plans for this rank of a mesh row and column; all their ranks call it.
     pub(super) fn new(
         distribution: &Distribution,
-        (x, y): (usize, usize),
+        (row, column_comm): (&T, &T),
         column: &ColumnUnits,
         fields: usize,
         to_grid: bool,
         choice: &AlgorithmChoice,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, PencilError> {
+        let (x, y) = (row.rank(), column_comm.rank());
         let (px, py) = (distribution.mesh.px, distribution.mesh.py);
         let own_units = column.of(y).len();
         let groups = distribution.groups(y);
         let column_plan = (py > 1).then(|| {
             let there = (0..py).map(|y| own_units * distribution.groups(y) * fields * CELL);
             let back = (0..py).map(|y| column.of(y).len() * groups * fields * CELL);
-            Counts(there.collect(), back.collect()).plan(y, to_grid, &choice.legendre_transpose)
+            Counts(there.collect(), back.collect()).plan(
+                column_comm,
+                to_grid,
+                &choice.legendre_transpose,
+            )
         });
         let lines_of = |x: usize| distribution.line_groups(x, y, fields).len();
         let waves_plan = (px > 1 && !distribution.by_level).then(|| {
             let waves: Vec<usize> = (0..px).map(|x| distribution.waves(x).len()).collect();
             let there = (0..px).map(|peer| lines_of(peer) * waves[x] * CELL);
             let back = (0..px).map(|peer| lines_of(x) * waves[peer] * CELL);
-            Counts(there.collect(), back.collect()).plan(x, to_grid, &choice.fft_transpose)
+            Counts(there.collect(), back.collect()).plan(row, to_grid, &choice.fft_transpose)
         });
         let lines_plan = (px > 1).then(|| {
             let own = distribution.longitudes(x).len();
             let there = (0..px).map(|x| distribution.longitudes(x).len());
             let there = there.map(|longitudes| lines_of(x) * longitudes * POINT);
             let back = (0..px).map(|peer| lines_of(peer) * own * POINT);
-            Counts(there.collect(), back.collect()).plan(x, to_grid, &choice.fft_transpose)
+            Counts(there.collect(), back.collect()).plan(row, to_grid, &choice.fft_transpose)
         });
         Ok(Self {
             column: column_plan.transpose()?,

@@ -61,7 +61,7 @@ impl GridShape {
 }
 
 /// The distributed transform of one rank: seeds, plans and every buffer, made once.
-pub struct Pencil<T> {
+pub struct Pencil<T: Transport> {
     distribution: Distribution,
     position: (usize, usize),
     row: T,
@@ -74,8 +74,8 @@ pub struct Pencil<T> {
     gauss: GaussNodes,
     legendre: LegendrePlan,
     fourier: FourierPlan,
-    to_grid: Plans,
-    from_grid: Plans,
+    to_grid: Plans<T>,
+    from_grid: Plans<T>,
     cells_at: [CellMap; 2],
     buffers: Buffers,
     degrees_scratch: Vec<Complex64>,
@@ -108,7 +108,7 @@ impl<T: Transport> Pencil<T> {
         let plans = |fields, to_grid| {
             Plans::new(
                 &distribution,
-                (x, y),
+                (&row, &column),
                 &column_units,
                 fields,
                 to_grid,
@@ -244,10 +244,10 @@ impl<T: Transport> Pencil<T> {
         let mut start = phases.next(Phase::InverseLegendre, start);
         if let Some(plan) = &mut self.to_grid.column {
             let spectral = &mut first[..own_cells];
-            let message = &mut second[..plan.send_len()];
+            let message = &mut second[..plan.plan().send_len];
             copy_latitudes(Copying::Pack, distribution, FIELDS, spectral, message);
             phases.stop(Phase::LegendreTransposePack, start);
-            let cells = &mut first[..plan.recv_len()];
+            let cells = &mut first[..plan.plan().recv_len];
             start = moved(
                 plan,
                 &self.column,
@@ -259,7 +259,7 @@ impl<T: Transport> Pencil<T> {
         }
         if let Some(plan) = &mut self.to_grid.waves {
             let cells = &mut first[..self.units.len() * per_level * CELL];
-            let message = &mut second[..plan.send_len()];
+            let message = &mut second[..plan.plan().send_len];
             copy_waves(
                 Copying::Pack,
                 &self.units,
@@ -269,7 +269,7 @@ impl<T: Transport> Pencil<T> {
                 message,
             );
             phases.stop(Phase::FftTransposePack, start);
-            let cells = &mut first[..plan.recv_len()];
+            let cells = &mut first[..plan.plan().recv_len];
             start = moved(
                 plan,
                 &self.row,
@@ -293,7 +293,7 @@ impl<T: Transport> Pencil<T> {
         }
         start = phases.next(Phase::InverseFft, start);
         if let Some(plan) = &mut self.to_grid.lines {
-            let message = &mut first[..plan.send_len()];
+            let message = &mut first[..plan.plan().send_len];
             let lines = &mut second[..own_lines * length];
             copy_longitudes(Copying::Pack, distribution, lines, message);
             phases.stop(Phase::FftTransposePack, start);
@@ -336,7 +336,7 @@ impl<T: Transport> Pencil<T> {
         let own_lines = distribution.line_groups(x, y, FIELDS).len();
         let length = distribution.nlon * POINT;
         if let Some(plan) = &mut self.from_grid.lines {
-            let message = &mut first[..plan.recv_len()];
+            let message = &mut first[..plan.plan().recv_len];
             start = moved(
                 plan,
                 &self.row,
@@ -363,8 +363,8 @@ impl<T: Transport> Pencil<T> {
         }
         start = phases.next(Phase::ForwardFft, start);
         if let Some(plan) = &mut self.from_grid.waves {
-            let cells = &first[..plan.send_len()];
-            let message = &mut second[..plan.recv_len()];
+            let cells = &first[..plan.plan().send_len];
+            let message = &mut second[..plan.plan().recv_len];
             start = moved(
                 plan,
                 &self.row,
@@ -386,8 +386,8 @@ impl<T: Transport> Pencil<T> {
         }
         let globe = distribution.all_groups() * FIELDS * CELL;
         if let Some(plan) = &mut self.from_grid.column {
-            let cells = &first[..plan.send_len()];
-            let message = &mut second[..plan.recv_len()];
+            let cells = &first[..plan.plan().send_len];
+            let message = &mut second[..plan.plan().recv_len];
             start = moved(
                 plan,
                 &self.column,
@@ -428,7 +428,7 @@ fn cell(cells: &[f64], at: usize) -> &[f64; CELL] {
 
 /// Executes a transpose and books its cost.
 fn moved<T: Transport>(
-    plan: &mut Transpose,
+    plan: &mut Transpose<T>,
     comm: &T,
     movement: Movement,
     send: &[f64],

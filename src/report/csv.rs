@@ -1,8 +1,9 @@
-//! Flat tables of a run as CSV (RFC 4180, header line, `\n` line ends, empty cell for no value).
+//! Flat tables of results as CSV (RFC 4180, header line, `\n` line ends, empty cell for no value).
 
 use std::fmt::Write;
 
 use super::run::{DiagnosticsRecord, RunResults, StepTimes};
+use super::swap::{SwapResults, SwapTimes};
 
 /// The wall time of every kept step: `step,seconds`; `step` counts timed steps from 1.
 pub fn samples(times: &StepTimes) -> String {
@@ -39,6 +40,44 @@ pub fn diagnostics(entries: &[DiagnosticsRecord]) -> String {
         values.extend(case1.unwrap_or([f64::NAN; 4]));
         let cells: Vec<String> = values.into_iter().map(cell).collect();
         let _ = writeln!(text, "{},{}", entry.step, cells.join(","));
+    }
+    text
+}
+
+/// One line per point of every curve of the swap test, times in s; empty where there is none.
+pub fn swap(results: &SwapResults) -> String {
+    let mut text = String::from(
+        "engine,order,protocol,pattern,rank_a,rank_b,overlap,cold,volume_bytes,iterations,messages,\
+         message_bytes,samples,late,min,median,ci95_low,ci95_high,verified\n",
+    );
+    for case in &results.cases {
+        for point in &case.curve {
+            let times = point.seconds.as_ref();
+            let of = |time: fn(&SwapTimes) -> Option<f64>| times.and_then(time).unwrap_or(f64::NAN);
+            let _ = writeln!(
+                text,
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                case.engine,
+                case.order.as_deref().unwrap_or_default(),
+                case.protocol.as_deref().unwrap_or_default(),
+                case.pattern,
+                case.ranks[0],
+                case.ranks[1],
+                case.overlap,
+                case.cold,
+                case.volume_bytes,
+                case.iterations,
+                point.messages,
+                point.message_bytes,
+                times.map_or(0, |times| times.samples.len()),
+                point.late,
+                cell(of(|times| Some(times.min))),
+                cell(of(|times| Some(times.median))),
+                cell(of(|times| times.ci95_low)),
+                cell(of(|times| times.ci95_high)),
+                case.verified,
+            );
+        }
     }
     text
 }

@@ -86,6 +86,21 @@ fn parse_memory(text: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
+/// Size of the last cache level that the first processor sees, bytes.
+pub fn last_cache_bytes() -> Option<usize> {
+    let size = |index: usize| {
+        let text = read(&format!(
+            "/sys/devices/system/cpu/cpu0/cache/index{index}/size"
+        ))?;
+        let (digits, unit) = match text.strip_suffix('M') {
+            Some(digits) => (digits, 1 << 20),
+            None => (text.strip_suffix('K')?, 1 << 10),
+        };
+        Some(digits.parse::<usize>().ok()? * unit)
+    };
+    (0..8).filter_map(size).max()
+}
+
 /// Processes ready to run, averaged over the last minute.
 pub fn load_average() -> Option<f64> {
     read("/proc/loadavg")?

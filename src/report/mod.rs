@@ -21,6 +21,8 @@ pub mod run;
 mod sample;
 #[cfg(test)]
 mod schema_check;
+pub mod swap;
+pub mod swap_text;
 pub mod text;
 pub mod units;
 

@@ -96,12 +96,20 @@ pub struct AlgorithmRecord {
 /// How a transpose moves its data, in the namelist's spelling.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExchangeRecord {
-    /// Steps of the transpose.
+    /// Steps of the transpose; `collective`: an engine does it in one go.
     pub transpose: String,
-    /// Order of a swap.
-    pub order: String,
+    /// What moves the blocks.
+    pub engine: String,
+    /// Order of a swap; none with an engine other than `pairwise`, nor any of what follows.
+    pub order: Option<String>,
     /// Protocol of a swap.
-    pub protocol: String,
+    pub protocol: Option<String>,
+    /// Whether a signal precedes each send, whatever the protocol.
+    pub handshake: Option<bool>,
+    /// Cap on outstanding requests; 0: none.
+    pub max_requests: Option<usize>,
+    /// Whether several steps are under way together.
+    pub overlap: Option<bool>,
 }
 
 /// Bytes of each rank.

@@ -4,13 +4,18 @@ use super::machine::Cpu;
 use super::provenance::{Build, Host, Provenance};
 use super::record::{Kind, Record, Verdict};
 use super::run::*;
+use super::swap::*;
 use crate::measure::{Phase, Phases, phases_over_ranks};
 
 pub(super) fn setup() -> Setup {
     let exchange = ExchangeRecord {
         transpose: "swap".into(),
-        order: "ordered".into(),
-        protocol: "nonblocking-recv".into(),
+        engine: "pairwise".into(),
+        order: Some("ordered".into()),
+        protocol: Some("nonblocking-recv".into()),
+        handshake: Some(false),
+        max_requests: Some(0),
+        overlap: Some(false),
     };
     Setup {
         case: "williamson-2".into(),
@@ -156,4 +161,102 @@ pub(super) fn provenance() -> Provenance {
 pub(super) fn record() -> RunRecord {
     let input = serde_json::json!({"problem": {"case": "williamson-2"}});
     Record::new(Kind::Run, Verdict::valid(), provenance(), input, results())
+}
+
+/// A record of the swap test.
+pub(super) type SwapRecord = Record<SwapResults>;
+
+pub(super) fn swap_record() -> SwapRecord {
+    let figures = Figures {
+        bandwidth_mb_s: 70.8,
+        bandwidth_messages: 2,
+        latency_us: Latency {
+            t512_t256: Some(73.1),
+            t1024_t512: None,
+        },
+        model_error: Some(0.23),
+        model_error_t1024_t512: None,
+    };
+    let times = SwapTimes {
+        min: 0.059,
+        median: 0.06,
+        ci95_low: Some(0.059),
+        ci95_high: None,
+        samples: vec![0.06, 0.059],
+        rounds: vec![0, 2],
+    };
+    let ratio = Ratio {
+        way: "simple/ready".into(),
+        ratio: 1.5,
+    };
+    let results = SwapResults {
+        definitions: vec!["a definition".into()],
+        clock: ClockRecord {
+            resolution: 2e-8,
+            overhead: 3e-8,
+            uncertainty: 1e-6,
+        },
+        eager_limit_bytes: Some(4096),
+        cases: vec![CaseRecord {
+            order: Some("ordered".into()),
+            protocol: Some("ready".into()),
+            engine: "pairwise".into(),
+            pattern: "pair".into(),
+            ranks: [0, 1],
+            overlap: false,
+            cold: false,
+            volume_bytes: 2_097_152,
+            iterations: 10,
+            curve: vec![CurvePoint {
+                messages: 2,
+                message_bytes: 1_048_576,
+                seconds: Some(times),
+                late: 1,
+            }],
+            figures,
+            from_minima: figures,
+            bandwidth_ci95_mb_s: Some([69.9, 71.1]),
+            verified: true,
+        }],
+        sensitivity: vec![SensitivityRecord {
+            volume_bytes: 2_097_152,
+            iterations: 10,
+            overlap: false,
+            messages: 2,
+            ways: 2,
+            min: 0.06,
+            median: 0.0605,
+            max: 0.061,
+            typical: 0.008,
+            worst: 0.016,
+            grade: "low".into(),
+            fastest: "ordered/ready".into(),
+            slowest: "simple/ready".into(),
+        }],
+        recommendation: Recommendation {
+            overall: Some(Advice {
+                way: "ordered/ready".into(),
+                namelist: vec!["[algorithm]".into()],
+                mean_ratio: 1.01,
+                within_noise: vec![],
+                default: Some(ratio),
+                slowest: None,
+            }),
+            points: vec![PointAdvice {
+                volume_bytes: 2_097_152,
+                iterations: 10,
+                messages: 2,
+                way: "ordered/ready".into(),
+                seconds: 0.06,
+                within_noise: vec!["simple/ready".into()],
+                ways: 2,
+            }],
+        },
+        unavailable: vec![Unavailable {
+            engine: "partitioned".into(),
+            reason: "needs MPI 4".into(),
+        }],
+    };
+    let input = serde_json::json!({"messages": [2]});
+    Record::new(Kind::Swap, Verdict::valid(), provenance(), input, results)
 }

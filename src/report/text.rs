@@ -121,7 +121,20 @@ fn truncation([m, n, k]: [usize; 3]) -> String {
 }
 
 fn exchange(choice: &ExchangeRecord) -> String {
-    format!("{} {} {}", choice.transpose, choice.order, choice.protocol)
+    let (Some(order), Some(protocol)) = (&choice.order, &choice.protocol) else {
+        return choice.engine.clone();
+    };
+    let mut text = format!("{} {order} {protocol}", choice.transpose);
+    if choice.handshake == Some(true) {
+        text.push_str(" handshake");
+    }
+    if choice.overlap == Some(true) {
+        text.push_str(" overlap");
+        if let Some(cap) = choice.max_requests.filter(|&cap| cap > 0) {
+            text.push_str(&format!(" (at most {cap} requests)"));
+        }
+    }
+    text
 }
 
 /// A number without a needless fraction.

@@ -129,11 +129,36 @@ impl Call {
             Self::AwaitSignal { .. } => "await signal",
         }
     }
+
+    /// The MPI call; signals are messages without data on a communicator of their own.
+    pub fn mpi_name(&self) -> &'static str {
+        match self {
+            Self::PostReceive { .. } => "MPI_Irecv",
+            Self::Receive { .. } | Self::AwaitSignal { .. } => "MPI_Recv",
+            Self::Send { mode, .. } => match mode {
+                SendMode::Standard => "MPI_Send",
+                SendMode::Synchronous => "MPI_Ssend",
+                SendMode::Ready => "MPI_Rsend",
+                SendMode::Buffered => "MPI_Bsend",
+            },
+            Self::PostSend { mode, .. } => match mode {
+                SendMode::Standard => "MPI_Isend",
+                SendMode::Synchronous => "MPI_Issend",
+                SendMode::Ready => "MPI_Irsend",
+                SendMode::Buffered => "MPI_Ibsend",
+            },
+            Self::WaitReceive { .. } | Self::WaitSend { .. } => "MPI_Wait",
+            Self::SendReceive { .. } => "MPI_Sendrecv",
+            Self::Signal { .. } => "MPI_Send",
+        }
+    }
 }
 
+/// In columns; `{:#}` as a phrase.
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<12} ", self.name())?;
+        let width = if f.alternate() { 0 } else { 12 };
+        write!(f, "{:<width$} ", self.name())?;
         match self {
             Self::PostReceive { leg, .. }
             | Self::Receive { leg }

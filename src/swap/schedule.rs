@@ -20,11 +20,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The calls of a whole exchange.
-    ///
-    /// Without overlap every step ends before the next begins. With it, every step is started, then
-    /// every step exchanged, then every step finished; under a cap in half windows: while one half
-    /// is exchanged the receives of the next are posted already.
+    /// The calls of a whole exchange, in the order of [`stages`].
     ///
     /// # Errors
     /// [`PlanError::Illegal`].
@@ -35,24 +31,9 @@ impl Schedule {
 
     /// As [`Schedule::new`], also for methods that rely on buffering.
     pub fn unchecked(method: &Method, steps: &[Step]) -> Self {
-        let (group, ahead) = method.window(steps.len());
-        let lag = usize::from(ahead);
         let mut calls = Vec::new();
-        let mut add = |number: usize, stage: Stage| {
-            let first = number * group;
-            for (number, step) in steps.iter().enumerate().skip(first).take(group) {
-                stage_calls(method, step, number, stage, &mut calls);
-            }
-        };
-        for number in 0..=lag {
-            add(number, Stage::Start);
-        }
-        for number in 0..steps.len().div_ceil(group) + lag {
-            add(number, Stage::Exchange);
-            if number >= lag {
-                add(number - lag, Stage::Finish);
-                add(number + 1, Stage::Start);
-            }
+        for (number, stage) in stages(method, steps.len()) {
+            stage_calls(method, &steps[number], number, stage, &mut calls);
         }
         Self {
             calls,
@@ -60,6 +41,32 @@ impl Schedule {
             label: method.label(),
         }
     }
+}
+
+/// The stages of an exchange of this many steps, in the order in which they are made.
+///
+/// Without overlap every step ends before the next begins. With it, every step is started, then
+/// every step exchanged, then every step finished; under a cap in half windows: while one half is
+/// exchanged the receives of the next are posted already.
+pub fn stages(method: &Method, steps: usize) -> Vec<(usize, Stage)> {
+    let (group, ahead) = method.window(steps);
+    let lag = usize::from(ahead);
+    let mut stages = Vec::with_capacity(Stage::ALL.len() * steps);
+    let mut add = |number: usize, stage: Stage| {
+        let first = number * group;
+        stages.extend((first..steps.min(first + group)).map(|step| (step, stage)));
+    };
+    for number in 0..=lag {
+        add(number, Stage::Start);
+    }
+    for number in 0..steps.div_ceil(group) + lag {
+        add(number, Stage::Exchange);
+        if number >= lag {
+            add(number - lag, Stage::Finish);
+            add(number + 1, Stage::Start);
+        }
+    }
+    stages
 }
 
 impl fmt::Display for Schedule {

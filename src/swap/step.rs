@@ -54,6 +54,15 @@ pub enum Stage {
 impl Stage {
     /// Every stage, in order.
     pub const ALL: [Self; 3] = [Self::Start, Self::Exchange, Self::Finish];
+
+    /// One word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Exchange => "exchange",
+            Self::Finish => "finish",
+        }
+    }
 }
 
 /// Appends the calls of one stage of a step; `number` is the step's, for its requests.

@@ -1,0 +1,201 @@
+//! `swap`: the standalone swap test.
+
+mod advice;
+pub mod options;
+mod results;
+
+use std::io::Write;
+use std::path::Path;
+
+pub use options::SwapOptions;
+
+use super::launch::Job;
+use super::print;
+use super::session::{self, Program};
+use crate::bench::case::Request;
+use crate::bench::sweep::{self, News, Sweep};
+use crate::error::{Error, Result};
+use crate::measure::ClockQuality;
+use crate::report::provenance::{Context, Provenance};
+use crate::report::record::{Kind, Record, Verdict};
+use crate::report::swap::{ClockRecord, SwapResults};
+use crate::report::{csv, json, machine, swap_text, text, units};
+use crate::transport::Transport;
+use crate::transport::threads::ThreadOptions;
+
+/// Last cache level where the system does not tell.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// The record of a swap test.
+type SwapRecord = Record<SwapResults>;
+
+/// Swaps, prints the tables, writes the result.
+///
+/// # Errors
+/// Bad options, a failed exchange, wrong data.
+pub fn run(options: &SwapOptions, job: &Job) -> Result<()> {
+    let ranks = options.rank_count(job)?;
+    let (request, unavailable) = options.request(job, ranks)?;
+    if job.is_root() {
+        check_files(options)?;
+    }
+    let threads = ThreadOptions {
+        eager_limit: options.eager_limit,
+        watchdog_seconds: options.watchdog,
+        ..ThreadOptions::default()
+    };
+    let test = SwapTest { request: &request };
+    let outcomes = session::on_ranks(job, ranks, threads, &test)?;
+    let Some(outcome) = outcomes.into_iter().flatten().next() else {
+        return Ok(());
+    };
+    let (sweep, mut provenance, clock) = outcome;
+    provenance.finish();
+    let found = results::results(&sweep, &request, clock, None, unavailable);
+    let verdict = verdict(&sweep, &found);
+    print(&swap_text::results(&found))?;
+    print(&format!("\n{}", text::verdict(&verdict)))?;
+    let record = Record::new(
+        Kind::Swap,
+        verdict,
+        provenance,
+        input(options, &request),
+        found,
+    );
+    write(options, &record)
+}
+
+/// What every rank runs.
+struct SwapTest<'a> {
+    request: &'a Request,
+}
+
+impl Program for SwapTest<'_> {
+    type Output = Option<(Sweep, Provenance, ClockRecord)>;
+
+    fn run<T: Transport>(&self, comm: T) -> Result<Self::Output> {
+        let provenance = session::gather_places(&comm)?.map(|places| {
+            Provenance::collect(Context {
+                transport: T::NAME.to_owned(),
+                transport_library: comm.library(),
+                places,
+                seed: self.request.seed,
+            })
+        });
+        if let Some(provenance) = &provenance {
+            print(&format!(
+                "{}\n",
+                swap_text::header(provenance, &self.request.pairs)
+            ))?;
+        }
+        let speaks = provenance.is_some();
+        let cache = machine::last_cache_bytes().unwrap_or(CACHE_BYTES);
+        let sweep = sweep::run(&comm, self.request, cache, |news| {
+            if speaks {
+                say(news);
+            }
+        })?;
+        let (Some(sweep), Some(provenance)) = (sweep, provenance) else {
+            return Ok(None);
+        };
+        let quality = ClockQuality::of(|| comm.now());
+        let clock = ClockRecord {
+            resolution: quality.resolution,
+            overhead: quality.overhead,
+            uncertainty: sweep.clock_uncertainty,
+        };
+        Ok(Some((sweep, provenance, clock)))
+    }
+}
+
+/// Progress goes to stderr, between timings.
+fn say(news: News) {
+    let line = match news {
+        News::Checking { points } => {
+            format!("{points} points: first swaps, with their data checked")
+        }
+        News::Timing {
+            seconds,
+            left_out: 0,
+        } => {
+            format!("timings, about {}", units::seconds(seconds))
+        }
+        News::Timing { seconds, left_out } => format!(
+            "timings, about {}; {left_out} points left out: --max-seconds does not hold the six \
+             samples that an interval needs",
+            units::seconds(seconds)
+        ),
+        News::Round { done, all } if done == all || done == (all / 2).max(1) => {
+            format!("round {done} of {all}")
+        }
+        News::Round { .. } => return,
+    };
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn verdict(sweep: &Sweep, found: &SwapResults) -> Verdict {
+    let wrong = found.cases.iter().filter(|case| !case.verified).count();
+    let mut reasons = Vec::new();
+    if wrong > 0 {
+        reasons.push(format!(
+            "wrong data in {wrong} of {} curves",
+            found.cases.len()
+        ));
+        reasons.extend(sweep.wrong.iter().cloned());
+    }
+    Verdict::from_reasons(reasons)
+}
+
+fn input(options: &SwapOptions, request: &Request) -> serde_json::Value {
+    let ways: Vec<String> = request.ways.iter().map(ToString::to_string).collect();
+    serde_json::json!({
+        "ways": ways,
+        "overlap": request.overlaps,
+        "volume_bytes": request.volumes,
+        "messages": request.messages,
+        "iterations": request.iterations,
+        "handshake": request.handshake,
+        "max_requests": request.max_requests,
+        "cold": request.cold,
+        "pairs": request.pairs,
+        "samples": request.samples,
+        "warmup": request.warmup,
+        "max_seconds": request.max_seconds,
+        "unsafe_order": options.unsafe_order,
+        "watchdog_seconds": options.watchdog,
+        "eager_limit_bytes_of_threads": options.eager_limit,
+    })
+}
+
+fn check_files(options: &SwapOptions) -> Result<()> {
+    if let (Some(json), Some(csv)) = (&options.json, &options.csv)
+        && json == csv
+    {
+        return Err(Error::Input(format!(
+            "--csv {}: is the file of --json, too; give each a file of its own",
+            csv.display()
+        )));
+    }
+    let files = [&options.json, &options.csv];
+    files
+        .into_iter()
+        .flatten()
+        .try_for_each(|path: &std::path::PathBuf| json::check_writable(Path::new(path)))?;
+    Ok(())
+}
+
+fn write(options: &SwapOptions, record: &SwapRecord) -> Result<()> {
+    if let Some(path) = &options.json {
+        json::write(path, record)?;
+    }
+    if let Some(path) = &options.csv {
+        json::write_atomically(path, csv::swap(&record.results).as_bytes())?;
+    }
+    if record.verdict.is_valid() {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!(
+        "the swaps ended, but their result is INVALID: {}",
+        record.verdict.reasons.join("; ")
+    )))
+}

@@ -1,0 +1,231 @@
+//! From samples to the records of the result.
+
+use std::collections::BTreeMap;
+
+use super::advice;
+use crate::bench::case::{Case, Request, Way};
+use crate::bench::sweep::{Point, Sample, Sweep};
+use crate::measure::Summary;
+use crate::measure::linear_model::{LinearModel, Sensitivity};
+use crate::report::swap::{
+    CaseRecord, ClockRecord, CurvePoint, Figures, Latency, SensitivityRecord, SwapResults,
+    SwapTimes, Unavailable,
+};
+
+/// Bytes/s in 10^6 bytes/s; s in us.
+const MEGA: f64 = 1e6;
+
+/// What the numbers mean; printed beside them.
+pub(super) const DEFINITIONS: [&str; 5] = [
+    "T_n: seconds of one whole swap (V bytes each way, also when ordered) in n messages each way; \
+     elapsed of k back-to-back swaps divided by k, the larger of the two ranks; n is a count",
+    "bandwidth: the largest 2V/T_n over n, MB = 10^6 bytes; ordered: one direction at a time, so it \
+     is that of one direction; otherwise both directions count",
+    "latency per message: (T_512 - T_256)/256 as in 1995, (T_1024 - T_512)/512 as in 2000 to 2002",
+    "model error: the largest |M_n - T_n|/T_n with M_n = 2V/bandwidth + n latency (1995)",
+    "figures are of median times; [..] is the 95 % interval of the median; best is of the minimum",
+];
+
+/// A way to swap with whether it overlaps: what is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) way: Way,
+    pub(super) overlap: bool,
+}
+
+impl Candidate {
+    /// Its name in tables and advice.
+    pub(super) fn name(self) -> String {
+        let overlap = if self.overlap { " overlap" } else { "" };
+        format!("{}{overlap}", self.way)
+    }
+}
+
+/// The times of all pairs together at one point: per round the slowest pair's.
+pub(super) struct Joint {
+    pub(super) candidate: Candidate,
+    pub(super) case: Case,
+    pub(super) messages: usize,
+    /// Seconds by round.
+    pub(super) rounds: BTreeMap<usize, f64>,
+    pub(super) median: f64,
+}
+
+/// All records of a sweep.
+pub(super) fn results(
+    sweep: &Sweep,
+    request: &Request,
+    clock: ClockRecord,
+    eager_limit_bytes: Option<usize>,
+    unavailable: Vec<Unavailable>,
+) -> SwapResults {
+    let mut cases = Vec::new();
+    for curve in sweep.points.chunk_by(|a, b| a.case == b.case) {
+        for pair in 0..request.pairs.len() {
+            cases.push(case(curve, request, pair));
+        }
+    }
+    let joint: Vec<Joint> = sweep.points.iter().filter_map(joint).collect();
+    SwapResults {
+        definitions: DEFINITIONS.map(str::to_owned).to_vec(),
+        clock,
+        eager_limit_bytes,
+        cases,
+        sensitivity: sensitivity(&joint),
+        recommendation: advice::recommend(&joint),
+        unavailable,
+    }
+}
+
+fn case(curve: &[Point], request: &Request, pair: usize) -> CaseRecord {
+    let case = curve[0].case;
+    let points: Vec<CurvePoint> = curve.iter().map(|point| curve_point(point, pair)).collect();
+    let of = |time: fn(&SwapTimes) -> f64| -> Vec<(usize, f64)> {
+        let timed = points
+            .iter()
+            .filter_map(|p| Some((p.messages, time(p.seconds.as_ref()?))));
+        timed.collect()
+    };
+    let figures = figures(case.volume, &of(|times| times.median));
+    let best = points
+        .iter()
+        .find(|p| p.messages == figures.bandwidth_messages);
+    let interval = best
+        .and_then(|point| point.seconds.as_ref())
+        .and_then(|times| Some([times.ci95_high?, times.ci95_low?]))
+        .map(|times| times.map(|time| 2.0 * case.volume as f64 / time / MEGA));
+    let (a, b) = request.pairs[pair];
+    CaseRecord {
+        order: case.way.order().map(|order| order.name().to_owned()),
+        protocol: match case.way {
+            Way::Pairwise(_, protocol) => Some(protocol.name().to_owned()),
+            Way::Engine(_) => None,
+        },
+        engine: match case.way {
+            Way::Pairwise(..) => "pairwise".to_owned(),
+            Way::Engine(engine) => engine.name().to_owned(),
+        },
+        pattern: if request.pairs.len() == 1 {
+            "pair".to_owned()
+        } else {
+            "all-pairs".to_owned()
+        },
+        ranks: [a, b],
+        overlap: case.overlap,
+        cold: request.cold,
+        volume_bytes: case.volume,
+        iterations: case.iterations,
+        from_minima: self::figures(case.volume, &of(|times| times.min)),
+        figures,
+        bandwidth_ci95_mb_s: interval,
+        verified: curve.iter().all(|point| point.verified[pair]),
+        curve: points,
+    }
+}
+
+fn curve_point(point: &Point, pair: usize) -> CurvePoint {
+    let samples = &point.samples[pair];
+    let kept = kept(samples);
+    let seconds: Vec<f64> = kept.iter().map(|sample| sample.seconds).collect();
+    CurvePoint {
+        messages: point.messages,
+        message_bytes: point.case.volume / point.messages,
+        seconds: Summary::of(&seconds).map(|summary| SwapTimes {
+            min: summary.min,
+            median: summary.median,
+            ci95_low: summary.ci95.map(|interval| interval.0),
+            ci95_high: summary.ci95.map(|interval| interval.1),
+            rounds: kept.iter().map(|sample| sample.round).collect(),
+            samples: seconds,
+        }),
+        late: samples.len() - kept.len(),
+    }
+}
+
+/// Samples whose ranks started together; all of them where fewer than half did (more ranks than
+/// processors: nobody ever starts together).
+fn kept(samples: &[Sample]) -> Vec<Sample> {
+    let punctual: Vec<Sample> = samples
+        .iter()
+        .copied()
+        .filter(|sample| !sample.late)
+        .collect();
+    if 2 * punctual.len() >= samples.len() {
+        punctual
+    } else {
+        samples.to_vec()
+    }
+}
+
+fn figures(volume: usize, curve: &[(usize, f64)]) -> Figures {
+    let model = LinearModel::of(volume, curve);
+    let micro = |seconds: Option<f64>| seconds.map(|s| s * MEGA);
+    Figures {
+        bandwidth_mb_s: model.map_or(f64::NAN, |model| model.bandwidth / MEGA),
+        bandwidth_messages: model.map_or(0, |model| model.best_messages),
+        latency_us: Latency {
+            t512_t256: micro(model.and_then(|model| model.latency_1995)),
+            t1024_t512: micro(model.and_then(|model| model.latency_2000)),
+        },
+        model_error: model.and_then(|model| model.error_1995),
+        model_error_t1024_t512: model.and_then(|model| model.error_2000),
+    }
+}
+
+fn joint(point: &Point) -> Option<Joint> {
+    let mut rounds: BTreeMap<usize, f64> = BTreeMap::new();
+    let pairs: Vec<Vec<Sample>> = point.samples.iter().map(|samples| kept(samples)).collect();
+    let common = |round: usize| pairs.iter().all(|p| p.iter().any(|s| s.round == round));
+    for sample in pairs.iter().flatten().filter(|sample| common(sample.round)) {
+        let slowest = rounds.entry(sample.round).or_insert(0.0);
+        *slowest = slowest.max(sample.seconds);
+    }
+    let seconds: Vec<f64> = rounds.values().copied().collect();
+    let median = Summary::of(&seconds)?.median;
+    Some(Joint {
+        candidate: Candidate {
+            way: point.case.way,
+            overlap: point.case.overlap,
+        },
+        case: point.case,
+        messages: point.messages,
+        rounds,
+        median,
+    })
+}
+
+/// Volume, iterations, overlap and messages: the ways at one point.
+fn sensitivity(joint: &[Joint]) -> Vec<SensitivityRecord> {
+    let mut points: BTreeMap<(usize, usize, bool, usize), Vec<&Joint>> = BTreeMap::new();
+    for one in joint {
+        let case = &one.case;
+        let key = (case.volume, case.iterations, case.overlap, one.messages);
+        points.entry(key).or_default().push(one);
+    }
+    let record = |(key, ways): ((usize, usize, bool, usize), Vec<&Joint>)| {
+        let times: Vec<f64> = ways.iter().map(|one| one.median).collect();
+        let found = Sensitivity::of(&times)?;
+        let by_time = |a: &&&Joint, b: &&&Joint| a.median.total_cmp(&b.median);
+        let name =
+            |one: Option<&&Joint>| one.map_or(String::new(), |o| o.candidate.way.to_string());
+        Some(SensitivityRecord {
+            volume_bytes: key.0,
+            iterations: key.1,
+            overlap: key.2,
+            messages: key.3,
+            ways: ways.len(),
+            min: found.min,
+            median: found.median,
+            max: found.max,
+            typical: found.typical,
+            worst: found.worst,
+            grade: found.grade().to_owned(),
+            fastest: name(ways.iter().min_by(by_time)),
+            slowest: name(ways.iter().max_by(by_time)),
+        })
+    };
+    let mut records: Vec<_> = points.into_iter().filter_map(record).collect();
+    // The largest volume first, as in the tables.
+    records.sort_by_key(|record| std::cmp::Reverse(record.volume_bytes));
+    records
+}

@@ -1,0 +1,190 @@
+//! What the swap test measures: plain data.
+
+use std::fmt;
+
+use crate::swap::method::Method;
+use crate::swap::order::Order;
+use crate::swap::protocol::Protocol;
+use crate::transport::EngineKind;
+
+/// How the messages of a swap travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// Messages between two ranks.
+    Pairwise(Order, Protocol),
+    /// An engine.
+    Engine(EngineKind),
+}
+
+impl Way {
+    /// Every legal order and protocol, by order.
+    pub fn legal() -> impl Iterator<Item = Self> {
+        Self::pairs().filter(|way| way.is_legal())
+    }
+
+    /// Every order and protocol.
+    pub fn pairs() -> impl Iterator<Item = Self> {
+        let protocols =
+            |order| Protocol::all().map(move |protocol| Self::Pairwise(order, protocol));
+        Order::ALL.into_iter().flat_map(protocols)
+    }
+
+    /// Whether it ends without buffering.
+    pub fn is_legal(self) -> bool {
+        match self {
+            Self::Pairwise(order, protocol) => protocol.legal_with(order),
+            Self::Engine(_) => true,
+        }
+    }
+
+    /// Whether several messages can be under way together.
+    pub fn overlaps(self) -> bool {
+        match self {
+            Self::Pairwise(_, protocol) => {
+                let row = protocol.row();
+                row.early_receive || row.immediate_send
+            }
+            Self::Engine(engine) => engine.overlaps(),
+        }
+    }
+
+    /// The order, for messages between two ranks.
+    pub fn order(self) -> Option<Order> {
+        match self {
+            Self::Pairwise(order, _) => Some(order),
+            Self::Engine(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pairwise(order, protocol) => write!(f, "{}/{}", order.name(), protocol.name()),
+            Self::Engine(engine) => f.write_str(engine.name()),
+        }
+    }
+}
+
+/// A curve: one way to swap a volume, over numbers of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// How.
+    pub way: Way,
+    /// All messages are started, then exchanged, then finished.
+    pub overlap: bool,
+    /// Bytes each way.
+    pub volume: usize,
+    /// Swaps back to back in one timing.
+    pub iterations: usize,
+}
+
+/// What the swap test is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// How messages travel.
+    pub ways: Vec<Way>,
+    /// With overlap, without, or both.
+    pub overlaps: Vec<bool>,
+    /// Bytes each way, multiples of 8.
+    pub volumes: Vec<usize>,
+    /// Numbers of messages, ascending.
+    pub messages: Vec<usize>,
+    /// Numbers of swaps in one timing.
+    pub iterations: Vec<usize>,
+    /// A signal precedes every message, whatever the protocol.
+    pub handshake: bool,
+    /// Cap on outstanding requests with overlap; 0: none.
+    pub max_requests: usize,
+    /// Buffers are evicted from the caches before each timing.
+    pub cold: bool,
+    /// Who swaps with whom, the lower rank first, no rank twice; all at once.
+    pub pairs: Vec<(usize, usize)>,
+    /// Timed samples of each point.
+    pub samples: usize,
+    /// Swaps of each point before them, at least 1; the first is checked.
+    pub warmup: usize,
+    /// Cap on the time of one curve, s; 0: none.
+    pub max_seconds: f64,
+    /// Seed of the order of samples.
+    pub seed: u64,
+}
+
+impl Request {
+    /// The place of a rank of the job among those that take part: rank 0, and all that swap.
+    pub fn group_rank(&self, rank: usize) -> usize {
+        let swapping = self.pairs.iter().flat_map(|&(a, b)| [a, b]);
+        let below = swapping.filter(|&other| other != 0 && other < rank).count();
+        below + usize::from(rank > 0)
+    }
+
+    /// How the messages of a case between two ranks travel; `None`: an engine moves them.
+    pub fn method(&self, case: &Case) -> Option<Method> {
+        match case.way {
+            Way::Pairwise(order, protocol) => Some(Method {
+                order,
+                protocol,
+                handshake: self.handshake,
+                max_requests: self.max_requests,
+                overlap: case.overlap,
+            }),
+            Way::Engine(_) => None,
+        }
+    }
+
+    /// The curves of one volume. Overlap only where several messages can be under way together.
+    pub fn cases(&self, volume: usize) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for &iterations in &self.iterations {
+            for &overlap in &self.overlaps {
+                for &way in self.ways.iter().filter(|way| !overlap || way.overlaps()) {
+                    cases.push(Case {
+                        way,
+                        overlap,
+                        volume,
+                        iterations,
+                    });
+                }
+            }
+        }
+        cases
+    }
+
+    /// The numbers of messages that cut a volume into equal parts of whole doubles.
+    pub fn messages(&self, volume: usize) -> impl Iterator<Item = usize> + '_ {
+        let elements = volume / size_of::<f64>();
+        let fits = move |n: &usize| elements.is_multiple_of(*n) && *n <= elements;
+        self.messages.iter().copied().filter(fits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_every_legal_pair() {
+        assert_eq!(Way::legal().count(), 29);
+        assert_eq!(Way::pairs().count(), 33);
+        let request = Request {
+            ways: Way::legal().collect(),
+            overlaps: vec![false, true],
+            volumes: vec![8192],
+            messages: (0..=10).map(|e| 1 << e).collect(),
+            iterations: vec![1, 10],
+            handshake: false,
+            max_requests: 0,
+            cold: false,
+            pairs: vec![(0, 1)],
+            samples: 1,
+            warmup: 1,
+            max_seconds: 0.0,
+            seed: 1,
+        };
+        // Overlap: neither blocking protocol, nor sendrecv.
+        assert_eq!(request.cases(8192).len(), 2 * (29 + 8 * 3));
+        assert_eq!(request.messages(8192).count(), 11);
+        assert_eq!(request.messages(4096).last(), Some(512));
+        assert_eq!(request.messages(24).collect::<Vec<_>>(), [1]);
+    }
+}

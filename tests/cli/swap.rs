@@ -1,0 +1,156 @@
+//! `swap` as scripts see it.
+
+use serde_json::Value;
+
+use super::common::Folder;
+use super::{go, refused_in_a_line};
+
+/// Few, small points.
+const SMALL: &str =
+    "--volume 8KiB --messages 1,256,512,1024 --iterations 1 --repeat 7 --watchdog 60";
+
+fn text(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.0.join(name)).unwrap()
+}
+
+#[test]
+fn bad_options_are_refused_in_a_line() {
+    let folder = Folder::new("swap-bad");
+    for (words, said) in [
+        ("--ranks 1", &["two ranks at least", "mpirun -n 2"][..]),
+        (
+            "--order sideways",
+            &["--order sideways", "0 simple, 1 ordered, 2 delayed"],
+        ),
+        ("--protocol nonblockin", &["did you mean nonblocking?"]),
+        ("--protocol 11", &["--protocol 11", "blocking-synchronous"]),
+        ("--engine alltoall", &["did you mean alltoallv?"]),
+        (
+            "--order simple --protocol 0",
+            &["simple/blocking", "legal orders", "--unsafe-order"],
+        ),
+        (
+            "--order simple,delayed --protocol 10",
+            &["simple/blocking-synchronous"],
+        ),
+        ("--volume 12", &["--volume 12", "multiple of 8"]),
+        ("--volume 2MB", &["--volume 2MB", "2MiB"]),
+        ("--volume 24 --messages 2", &["--messages 2", "24 bytes"]),
+        ("--volume 999999GiB", &["8.59 PB", "this machine has"]),
+        ("--messages 0", &["--messages 0"]),
+        ("--iterations 0", &["--iterations 0"]),
+        ("--repeat 0", &["--repeat 0"]),
+        ("--max-seconds -1", &["--max-seconds -1"]),
+        ("--watchdog nan", &["--watchdog NaN"]),
+        (
+            "--overlap yes --order ordered --protocol 0",
+            &["--overlap yes"],
+        ),
+        ("--all-pairs --ranks 3", &["--all-pairs", "3 ranks"]),
+        ("--ranks-of 0,2", &["no rank 2", "0 to 1"]),
+        ("--ranks-of 0,0", &["rank 0 is named twice"]),
+        ("--ranks-of 0", &["come in pairs"]),
+        ("--json no/such/r.json", &["folder does not exist"]),
+        ("--json r --csv r", &["--csv r", "--json"]),
+    ] {
+        refused_in_a_line(&folder, &format!("swap {words}"), said);
+    }
+}
+
+#[test]
+fn the_tables_and_the_files_agree() {
+    let folder = Folder::new("swap-output");
+    let words =
+        format!("swap {SMALL} --order ordered --protocol 0,2,ready --json r.json --csv r.csv");
+    let outcome = go(&folder, &words);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    for needed in [
+        "ordered/blocking",
+        "ordered/ready",
+        "us 1995",
+        "MB = 10^6 bytes",
+        "Sensitivity",
+        "Recommendation",
+        "VALID",
+    ] {
+        assert!(
+            outcome.stdout.contains(needed),
+            "{needed}:\n{}",
+            outcome.stdout
+        );
+    }
+    assert!(
+        outcome.stderr.contains("timings, about"),
+        "{}",
+        outcome.stderr
+    );
+    let record: Value = serde_json::from_str(&text(&folder, "r.json")).unwrap();
+    assert_eq!(record["kind"], "swap");
+    assert_eq!(record["provenance"]["seed"], 1);
+    let cases = record["results"]["cases"].as_array().unwrap();
+    // Protocols 2 and 4 overlap, too.
+    assert_eq!(cases.len(), 5);
+    for case in cases {
+        assert_eq!(case["verified"], true);
+        let median = |at: usize| case["curve"][at]["seconds"]["median"].as_f64().unwrap();
+        let samples = case["curve"][0]["seconds"]["samples"].as_array().unwrap();
+        assert!(!samples.is_empty() && samples.len() <= 7);
+        let latency = (median(2) - median(1)) / 256.0 * 1e6;
+        let printed = case["latency_us"]["t512_t256"].as_f64().unwrap();
+        assert!(
+            (latency - printed).abs() <= 1e-9 * latency.abs(),
+            "{latency} {printed}"
+        );
+        let best = (0..4).map(median).fold(f64::INFINITY, f64::min);
+        let bandwidth = case["bandwidth_mb_s"].as_f64().unwrap();
+        assert!((bandwidth * best * 1e6 / 16384.0 - 1.0).abs() < 1e-9);
+    }
+    let table = text(&folder, "r.csv");
+    assert_eq!(table.lines().count(), 1 + 5 * 4);
+    let columns = |line: &str| line.split(',').count();
+    assert!(table.lines().all(|line| columns(line) == 19));
+}
+
+#[test]
+fn any_pairs_of_ranks() {
+    let folder = Folder::new("swap-pairs");
+    let words = "--volume 1024 --messages 1,4 --iterations 1 --repeat 6 --order simple \
+                 --protocol nonblocking --overlap no --json r.json";
+    for (ranks, pairs) in [
+        ("--ranks 4 --all-pairs", vec![[0, 2], [1, 3]]),
+        ("--ranks 3 --ranks-of 2,1", vec![[1, 2]]),
+        ("--ranks 5 --ranks-of 4,0,1,3", vec![[0, 4], [1, 3]]),
+    ] {
+        let outcome = go(&folder, &format!("swap {words} {ranks}"));
+        assert_eq!(outcome.code, 0, "{ranks}: {}", outcome.stderr);
+        let record: Value = serde_json::from_str(&text(&folder, "r.json")).unwrap();
+        let found: Vec<[u64; 2]> = record["results"]["cases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|case| [0, 1].map(|end| case["ranks"][end].as_u64().unwrap()))
+            .collect();
+        assert_eq!(found, pairs, "{ranks}");
+    }
+}
+
+#[test]
+fn a_cap_leaves_points_out_and_says_so() {
+    let folder = Folder::new("swap-cap");
+    let words = "swap --volume 8KiB --iterations 1000 --repeat 20 --max-seconds 0.01 --order simple \
+                 --protocol 3 --overlap no --json r.json --cold";
+    let outcome = go(&folder, words);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("--max-seconds"),
+        "{}",
+        outcome.stderr
+    );
+    let record: Value = serde_json::from_str(&text(&folder, "r.json")).unwrap();
+    let case = &record["results"]["cases"][0];
+    assert_eq!(case["cold"], true);
+    assert!(
+        case["curve"][10]["seconds"].is_null(),
+        "1024 messages 1000 times"
+    );
+}
