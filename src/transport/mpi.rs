@@ -15,6 +15,7 @@ mod watch;
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_int;
 use std::rc::Rc;
+use std::time::Duration;
 
 use mpi::datatype::Equivalence;
 use mpi::environment::{Threading, Universe};
@@ -87,6 +88,8 @@ pub fn standard() -> (i32, i32) {
 
 /// Ends the whole job at once: MPI would otherwise wait for ever for a rank that failed.
 pub fn abort_job(code: i32) {
+    // Launchers drop what they have not read yet when a job is aborted.
+    std::thread::sleep(Duration::from_millis(100));
     // SAFETY: MPI_Abort may be called at any time between start and end of MPI.
     unsafe {
         ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code);

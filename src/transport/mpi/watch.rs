@@ -189,7 +189,9 @@ fn end(limit: f64, what: &str) -> ! {
     let rank = RANK.load(Ordering::Relaxed);
     let line = format!("pstswm: rank {rank}: waited {limit} s in {what}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
-    std::thread::sleep(Duration::from_secs(1));
+    // One after the other: a launcher that sees two ranks go at once may not end itself.
+    let turn = Duration::from_millis(250) * rank.min(4) as u32;
+    std::thread::sleep(Duration::from_secs(1) + turn);
     // SAFETY: ends the process without handlers, which could wait for the thread that waits.
     unsafe { libc::_exit(1) }
 }
