@@ -102,7 +102,7 @@ pub(super) fn waiting<R>(call: &'static Call, wait: Wait, body: impl FnOnce() ->
 /// The wait under way and its number; `None`: there is none, or it changed while being read.
 fn look() -> Option<(u64, String)> {
     let sequence = NOTE.sequence.load(Ordering::Acquire);
-    if sequence % 2 == 0 {
+    if sequence.is_multiple_of(2) {
         return None;
     }
     let (call, label) = (

@@ -272,7 +272,7 @@ fn check(
                     size,
                 });
             }
-            if block.is_empty() || block.len() % pattern.messages != 0 {
+            if block.is_empty() || !block.len().is_multiple_of(pattern.messages) {
                 return Err(wrong(
                     "has a block that is empty, or no multiple of its messages",
                 ));
