@@ -5,6 +5,8 @@
 
 mod common;
 
+#[path = "cli/env.rs"]
+mod env;
 #[path = "cli/explain.rs"]
 mod explain;
 #[path = "cli/input.rs"]

@@ -145,3 +145,27 @@ fn no_end_without_a_word() {
         assert!(format!("{out}{err}").contains(said), "{words}: {err}");
     }
 }
+
+#[test]
+fn env_names_library_and_eager_limit() {
+    let folder = common::Folder::new("mpi-env");
+    let path = folder.0.join("r.json");
+    let output = launch(2, &format!("env --json {}", path.display()));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let out = text(&output.stdout);
+    for line in ["transport", "ranks", "timers", "warnings"] {
+        assert_eq!(out.lines().filter(|l| *l == line).count(), 1, "{out}");
+    }
+    let record: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let results = &record["results"];
+    assert_eq!(
+        results["mpi"]["library"],
+        record["provenance"]["transport_library"]
+    );
+    assert!(results["mpi"]["standard"].as_str().unwrap() >= "2");
+    assert_eq!(results["clocks"][1]["name"], "MPI_Wtime");
+    // Every library buffers something, and none a megabyte between two ranks of a node.
+    let limit = results["eager"]["buffered_bytes"].as_u64().unwrap();
+    assert!((8..1 << 20).contains(&limit), "{limit}");
+}

@@ -32,6 +32,8 @@ pub enum Command {
         /// williamson-1 ... williamson-7, galewsky, galewsky-balanced or file
         case: String,
     },
+    /// Show and measure what this build and machine are, with warnings that say the remedy
+    Env(EnvOptions),
     /// Show the calls that an order and a protocol make on each rank, and whether they need buffers
     Explain(ExplainOptions),
     /// List every case, algorithm, order, protocol and engine, and what is unavailable here
@@ -80,6 +82,18 @@ pub struct ValidateOptions {
     /// Number of ranks, as threads of this process
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub ranks: u32,
+    /// Write the whole result as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Options of `env`.
+#[derive(Debug, Args)]
+pub struct EnvOptions {
+    /// Number of ranks, as threads of this process (1); under an MPI launcher it must be the
+    /// launcher's number
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub ranks: Option<u32>,
     /// Write the whole result as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

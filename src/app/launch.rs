@@ -190,6 +190,26 @@ impl Job {
     }
 }
 
+/// The MPI library that this build uses, in its own words, and the version of the standard it
+/// implements; `None`: built without MPI. MPI need not have been started.
+pub(super) fn mpi_built_with() -> Option<(String, (i32, i32))> {
+    #[cfg(feature = "mpi")]
+    return Some((mpi::library(), mpi::standard()));
+    #[cfg(not(feature = "mpi"))]
+    None
+}
+
+/// Why an engine cannot be had over MPI; `None`: it can.
+pub(super) fn lacks_over_mpi(engine: EngineKind) -> Option<String> {
+    #[cfg(feature = "mpi")]
+    return MpiTransport::lacks(engine);
+    #[cfg(not(feature = "mpi"))]
+    {
+        let _ = engine;
+        Some("this build has no MPI; build with --features mpi".to_owned())
+    }
+}
+
 /// Runs a program on this process's rank. A failure is told by the rank that has it, and ends the
 /// job: the other ranks may wait for it for ever.
 #[cfg(feature = "mpi")]

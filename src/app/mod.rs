@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand.
 
 pub mod cli;
+pub mod env;
 pub mod explain;
 pub mod init;
 pub mod launch;
@@ -66,6 +67,7 @@ fn failed(error: &Error) -> ExitCode {
 fn dispatch(cli: Cli, job: &Job) -> Result<()> {
     match cli.command {
         Command::Run(options) => run::run(&options, job),
+        Command::Env(options) => env::run(&options, job),
         Command::Swap(options) => swap::run(&options, job),
         // The rest is done by one process; the others of a job have nothing to do.
         _ if !job.is_root() => Ok(()),

@@ -2,6 +2,7 @@
 
 pub mod choice;
 pub mod collective;
+pub mod eager;
 pub mod plan;
 pub mod steps;
 pub mod transpose;

@@ -1,6 +1,7 @@
 //! Clocks, phases and statistics: how a run measures itself. Nothing here communicates or prints.
 
 pub mod clock;
+pub mod copy;
 pub mod linear_model;
 pub mod phases;
 pub mod ranks;

@@ -1,5 +1,6 @@
 //! What this machine is, read from the system; `None` where it cannot be known.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,83 @@ impl Cpu {
     }
 }
 
+/// Bytes of the caches that the first processor reads data through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caches {
+    /// Level 1, data.
+    pub l1d_bytes: Option<u64>,
+    /// Level 2.
+    pub l2_bytes: Option<u64>,
+    /// Level 3; where there are several, the one of the first processor.
+    pub l3_bytes: Option<u64>,
+}
+
+impl Caches {
+    /// Asks the system.
+    pub fn detect() -> Self {
+        let mut caches = Self::default();
+        for index in 0..16 {
+            let of = |name: &str| {
+                read(&format!(
+                    "/sys/devices/system/cpu/cpu0/cache/index{index}/{name}"
+                ))
+            };
+            let Some(level) = of("level") else {
+                break;
+            };
+            if of("type").as_deref() == Some("Instruction") {
+                continue;
+            }
+            let bytes = of("size").as_deref().and_then(parse_size);
+            match level.as_str() {
+                "1" => caches.l1d_bytes = bytes,
+                "2" => caches.l2_bytes = bytes,
+                "3" => caches.l3_bytes = bytes,
+                _ => {}
+            }
+        }
+        caches
+    }
+
+    /// The largest.
+    pub fn last(&self) -> Option<u64> {
+        self.l3_bytes.or(self.l2_bytes).or(self.l1d_bytes)
+    }
+}
+
+/// Reads `32K`, `8M` or plain bytes.
+fn parse_size(text: &str) -> Option<u64> {
+    let (digits, factor) = match text.as_bytes().last()? {
+        b'K' => (&text[..text.len() - 1], 1 << 10),
+        b'M' => (&text[..text.len() - 1], 1 << 20),
+        b'G' => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// The vector instructions this processor has, among those that matter here, narrowest first.
+pub fn vector_extensions() -> Vec<String> {
+    #[cfg(target_arch = "x86_64")]
+    let known = [
+        ("sse2", std::is_x86_feature_detected!("sse2")),
+        ("avx", std::is_x86_feature_detected!("avx")),
+        ("avx2", std::is_x86_feature_detected!("avx2")),
+        ("fma", std::is_x86_feature_detected!("fma")),
+        ("avx512f", std::is_x86_feature_detected!("avx512f")),
+    ];
+    #[cfg(target_arch = "aarch64")]
+    let known = [
+        ("neon", std::arch::is_aarch64_feature_detected!("neon")),
+        ("sve", std::arch::is_aarch64_feature_detected!("sve")),
+        ("sve2", std::arch::is_aarch64_feature_detected!("sve2")),
+    ];
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let known: [(&str, bool); 0] = [];
+    let there = known.into_iter().filter(|(_, there)| *there);
+    there.map(|(name, _)| name.to_owned()).collect()
+}
+
 /// Name of this host.
 pub fn host() -> Option<String> {
     read("/proc/sys/kernel/hostname")
@@ -119,16 +197,18 @@ pub fn allowed_cpus() -> Option<String> {
     Some(line.trim().to_owned())
 }
 
-/// Number of processors in a kernel list.
-pub fn count_cpus(list: &str) -> Option<usize> {
-    list.split(',')
-        .map(|part| {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let (first, last): (usize, usize) =
-                (first.trim().parse().ok()?, last.trim().parse().ok()?);
-            (last >= first).then(|| last - first + 1)
-        })
-        .sum()
+/// The processors in a kernel list.
+pub fn cpus(list: &str) -> Option<BTreeSet<usize>> {
+    let mut all = BTreeSet::new();
+    for part in list.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        if last < first {
+            return None;
+        }
+        all.extend(first..=last);
+    }
+    Some(all)
 }
 
 /// The trimmed text of a system file.
@@ -173,10 +253,33 @@ mod tests {
     fn memory_and_processor_lists() {
         assert_eq!(parse_memory("MemFree: 1 kB\n"), None);
         assert_eq!(parse_memory("MemTotal:       2048 kB\n"), Some(2 << 20));
-        assert_eq!(count_cpus("0"), Some(1));
-        assert_eq!(count_cpus("0-3,8,10-11"), Some(7));
-        assert_eq!(count_cpus("3-1"), None);
-        assert_eq!(count_cpus("none"), None);
+        assert_eq!(cpus("0"), Some(BTreeSet::from([0])));
+        assert_eq!(
+            cpus("0-3,8,10-11"),
+            Some(BTreeSet::from([0, 1, 2, 3, 8, 10, 11]))
+        );
+        assert_eq!(cpus("3-1"), None);
+        assert_eq!(cpus("none"), None);
+    }
+
+    #[test]
+    fn sizes_of_caches() {
+        for (text, bytes) in [
+            ("32K", Some(32 << 10)),
+            ("8M", Some(8 << 20)),
+            ("512", Some(512)),
+            ("", None),
+            ("K", None),
+            ("much", None),
+        ] {
+            assert_eq!(parse_size(text), bytes, "{text}");
+        }
+        let caches = Caches {
+            l1d_bytes: Some(1),
+            l2_bytes: Some(2),
+            l3_bytes: None,
+        };
+        assert_eq!(caches.last(), Some(2));
     }
 
     #[test]
@@ -184,6 +287,6 @@ mod tests {
     fn this_machine_answers() {
         assert!(Cpu::detect().logical.is_some());
         assert!(kernel().is_some() && memory_bytes().is_some());
-        assert!(count_cpus(&allowed_cpus().unwrap()).unwrap() >= 1);
+        assert!(!cpus(&allowed_cpus().unwrap()).unwrap().is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Results: the record of a run and its forms as text, JSON and CSV.
 //!
-//! [`record`] is the envelope every kind of result shares, [`run`] the results of `run`,
-//! [`provenance`] what produced them; docs/results.md defines every field. [`text`] and [`csv`]
+//! [`record`] is the envelope every kind of result shares, [`run`] the results of `run`, [`env`]
+//! those of `env`, [`provenance`] what produced them; docs/results.md defines every field. [`text`] and [`csv`]
 //! make strings of them, [`json`] writes files, [`progress`] alone draws on a terminal.
 
 use std::path::PathBuf;
@@ -9,10 +9,13 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub mod csv;
+pub mod env;
+pub mod env_text;
 pub mod json;
 pub mod machine;
 pub mod netcdf;
 pub mod number;
+pub mod placement;
 pub mod progress;
 pub mod provenance;
 pub mod record;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::machine::{self, Cpu};
+use super::placement;
 
 /// Everything needed to know where numbers come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,6 +135,7 @@ pub struct Context {
 impl Provenance {
     /// Asks the system, at the start of the measurement.
     pub fn collect(context: Context) -> Self {
+        let places = context.places.clone();
         let mut result = Self {
             build: Build::this(),
             transport: context.transport,
@@ -156,12 +158,24 @@ impl Provenance {
             warnings: Vec::new(),
         };
         result.warnings = result.judge();
+        let library = result.transport_library.as_deref();
+        let placed = placement::warnings(&places, result.usable(), library);
+        result.warnings.extend(placed);
         result
     }
 
     /// Notes the end.
     pub fn finish(&mut self) {
         self.ended = Some(now());
+    }
+
+    /// Processors that the ranks of a host may share.
+    fn usable(&self) -> Option<usize> {
+        // Ranks of other processes have masks of their own, so their host counts as a whole.
+        match self.transport.as_str() {
+            "threads" => self.cpu.available,
+            _ => self.cpu.logical,
+        }
     }
 
     /// What may spoil the timings, with the remedy.
@@ -175,16 +189,21 @@ impl Provenance {
                     .to_owned(),
             );
         }
-        // Ranks of other processes have masks of their own, so their host counts as a whole.
-        let usable = match self.transport.as_str() {
-            "threads" => self.cpu.available,
-            _ => self.cpu.logical,
-        };
+        let usable = self.usable();
         let busiest = self.hosts.iter().map(|host| host.ranks).max().unwrap_or(0);
         if let Some(usable) = usable.filter(|&n| busiest > n) {
             warnings.push(format!(
                 "{busiest} ranks share {usable} processors, ranks wait for a processor more than \
-                 for each other; use at most {usable} ranks on this machine for timings"
+                 for each other; {}",
+                placement::fewer_ranks(usable, self.transport_library.as_deref())
+            ));
+        }
+        if let (Some(true), Some(cores)) = (self.cpu.smt, self.cpu.cores)
+            && (cores + 1..=usable.unwrap_or(0)).contains(&busiest)
+        {
+            warnings.push(format!(
+                "{busiest} ranks on {cores} cores: two threads of one core (SMT) share its \
+                 arithmetic and caches; use at most {cores} ranks, one bound to each core"
             ));
         }
         if let Some(governor) = self.cpu.governor.as_deref().filter(|&g| g != "performance") {
@@ -341,8 +360,11 @@ mod tests {
         let mut p = sample(4);
         p.build.opt_level = Some("3".to_owned());
         p.build.profile = Some("release".to_owned());
-        p.cpu.available = Some(4);
-        p.cpu.governor = Some("performance".to_owned());
+        p.cpu = Cpu {
+            available: Some(4),
+            governor: Some("performance".to_owned()),
+            ..Cpu::default()
+        };
         p.load_average = Some(0.1);
         assert_eq!(p.judge(), Vec::<String>::new());
         p.build.profile = Some("debug".to_owned());
@@ -358,6 +380,8 @@ mod tests {
             assert!(warning.contains(word), "{warning}");
         }
         assert_eq!(warnings.len(), 4);
+        (p.cpu.available, p.cpu.cores, p.cpu.smt) = (Some(4), Some(2), Some(true));
+        assert!(p.judge()[1].contains("at most 2 ranks, one bound to each core"));
         (p.cpu, p.build.profile, p.load_average) = (Cpu::default(), None, None);
         assert_eq!(p.judge(), Vec::<String>::new());
     }

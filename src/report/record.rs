@@ -13,6 +13,8 @@ pub const SCHEMA: &str = "pstswm/1";
 pub enum Kind {
     /// Integration of a case.
     Run,
+    /// What build and machine are.
+    Env,
     /// Swap test.
     Swap,
     /// Classic communication suite.

@@ -1,6 +1,8 @@
 //! Test only: a result with fixed numbers, for the tests of every form it takes.
 
-use super::machine::Cpu;
+use super::env::*;
+use super::machine::{Caches, Cpu};
+use super::placement::Placed;
 use super::provenance::{Build, Host, Provenance};
 use super::record::{Kind, Record, Verdict};
 use super::run::*;
@@ -161,6 +163,58 @@ pub(super) fn provenance() -> Provenance {
 pub(super) fn record() -> RunRecord {
     let input = serde_json::json!({"problem": {"case": "williamson-2"}});
     Record::new(Kind::Run, Verdict::valid(), provenance(), input, results())
+}
+
+pub(super) fn env() -> EnvRecord {
+    let rate = |median: f64| Rate::of(&[0.9 * median, median, 1.1 * median]);
+    let engine = |name: &str, lacks: Option<&str>| EngineRecord {
+        name: name.into(),
+        lacks: lacks.map(Into::into),
+    };
+    let results = EnvResults {
+        kernel: "fused (AVX2 + FMA)".into(),
+        vector_extensions: vec!["sse2".into(), "avx2".into()],
+        mpi: Some(MpiRecord {
+            library: "Open MPI v4.1.4".into(),
+            standard: "3.1".into(),
+            launcher: "start it with that library's mpirun".into(),
+        }),
+        engines: vec![
+            engine("alltoallv", None),
+            engine("partitioned", Some("needs MPI 4.0")),
+        ],
+        orders: 3,
+        protocols: 11,
+        legal_pairs: 29,
+        ranks: vec![Placed {
+            first: 0,
+            last: 1,
+            host: Some("node".into()),
+            cpus: Some("0-1".into()),
+        }],
+        clocks: vec![TimerRecord {
+            name: "monotonic".into(),
+            resolution: 3e-8,
+            overhead: 2.5e-8,
+        }],
+        caches: Caches {
+            l1d_bytes: Some(32 << 10),
+            l2_bytes: Some(1 << 20),
+            l3_bytes: None,
+        },
+        copy: vec![CopyRecord {
+            buffer_bytes: 1 << 17,
+            bytes_per_second: rate(2e10),
+        }],
+        peak_flops: rate(5e10),
+        eager: Some(EagerRecord {
+            between: [0, 1],
+            buffered_bytes: 4096,
+            tried_bytes: 4 << 20,
+        }),
+    };
+    let input = serde_json::json!({"ranks": 2});
+    Record::new(Kind::Env, Verdict::valid(), provenance(), input, results)
 }
 
 /// A record of the swap test.

@@ -8,6 +8,7 @@ use super::run::Advection;
 use super::sample;
 
 const SCHEMA: &str = include_str!("../../docs/schema/run.schema.json");
+const ENV_SCHEMA: &str = include_str!("../../docs/schema/env.schema.json");
 const SWAP_SCHEMA: &str = include_str!("../../docs/schema/swap.schema.json");
 const CHAPTER: &str = include_str!("../../docs/results.md");
 
@@ -163,6 +164,23 @@ fn a_record_full_of_nulls_fits_too() {
 }
 
 #[test]
+fn a_record_of_env_has_exactly_the_keys_and_types_of_its_schema() {
+    let schema: Value = serde_json::from_str(ENV_SCHEMA).unwrap();
+    let mut record = sample::env();
+    let fits = |record: &super::env::EnvRecord| {
+        let value = serde_json::to_value(record).unwrap();
+        check(&schema, &schema, &value, "record").unwrap();
+    };
+    fits(&record);
+    let results = &mut record.results;
+    (results.mpi, results.eager) = (None, None);
+    results.caches = super::machine::Caches::default();
+    results.peak_flops = super::env::Rate::of(&[]);
+    (results.ranks[0].host, results.ranks[0].cpus) = (None, None);
+    fits(&record);
+}
+
+#[test]
 fn the_check_sees_what_is_wrong() {
     let schema = schema();
     let wrong = |change: &dyn Fn(&mut Value)| {
@@ -192,7 +210,11 @@ fn the_chapter_defines_every_key() {
         }
     }
     let mut found = BTreeSet::new();
-    for mut record in [full(), serde_json::to_value(sample::swap_record()).unwrap()] {
+    let others = [
+        serde_json::to_value(sample::swap_record()).unwrap(),
+        serde_json::to_value(sample::env()).unwrap(),
+    ];
+    for mut record in std::iter::once(full()).chain(others) {
         record["input"] = Value::Null;
         collect(&record, &mut found);
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::provenance::Provenance;
+use super::provenance::{Build, Provenance};
 use super::record::Verdict;
 use super::run::{DiagnosticsRecord, ExchangeRecord, PhaseRecord, PointRecord, RunResults, Setup};
 use super::units::{bytes, count, seconds};
@@ -12,21 +12,7 @@ const LABEL: usize = 15;
 
 /// The block printed before the first step: what is run, where, and what may spoil it.
 pub fn header(setup: &Setup, provenance: &Provenance) -> String {
-    let mut text = String::new();
-    let build = &provenance.build;
-    let commit = match (&build.git, build.git_dirty) {
-        (Some(git), dirty) => format!(
-            " ({}{})",
-            git.get(..12).unwrap_or(git),
-            if dirty == Some(true) {
-                ", modified"
-            } else {
-                ""
-            }
-        ),
-        (None, _) => String::new(),
-    };
-    let _ = writeln!(text, "PSTSWM {}{commit}", build.version);
+    let mut text = title(&provenance.build);
     text.push('\n');
     let mut line = |label: &str, value: String| {
         let _ = writeln!(text, "{label:<LABEL$}{value}");
@@ -109,6 +95,23 @@ pub fn header(setup: &Setup, provenance: &Provenance) -> String {
         line("warning", warning.clone());
     }
     text
+}
+
+/// The program, its version and the commit of its sources, on a line.
+pub(super) fn title(build: &Build) -> String {
+    let commit = match (&build.git, build.git_dirty) {
+        (Some(git), dirty) => format!(
+            " ({}{})",
+            git.get(..12).unwrap_or(git),
+            if dirty == Some(true) {
+                ", modified"
+            } else {
+                ""
+            }
+        ),
+        (None, _) => String::new(),
+    };
+    format!("PSTSWM {}{commit}\n", build.version)
 }
 
 /// `T42`, or `M 42, N 50, K 60`.

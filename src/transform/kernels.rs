@@ -61,6 +61,23 @@ fn multiply_add<const FUSED: bool>(a: f64, b: Lane, c: Lane) -> Lane {
     })
 }
 
+/// `sums[k] = a sums[k] + b`, `steps` times: chains that do not depend on each other.
+#[inline(always)]
+fn chains_body<const FUSED: bool, const N: usize>(
+    steps: usize,
+    a: f64,
+    b: Lane,
+    sums: &mut [Lane; N],
+) {
+    let mut sum = *sums;
+    for _ in 0..steps {
+        for k in 0..N {
+            sum[k] = multiply_add::<FUSED>(a, sum[k], b);
+        }
+    }
+    *sums = sum;
+}
+
 /// Fills `tile` with `p_l` of one chunk and leaves the next two in `state`.
 #[inline(always)]
 fn generate_body<const FUSED: bool>(
@@ -248,4 +265,15 @@ dispatch! {
     /// `d[l][q] += sum_j tile[l][j] g[j][q]` over the latitudes of `groups` groups.
     forward => forward_all(tile: &[Row], g: &[Lane], quads: usize, groups: usize,
         d: &mut [Lane])
+}
+
+dispatch! {
+    /// `sums[k] = a sums[k] + b`, `steps` times, in as many chains as the registers of fused
+    /// machines hold.
+    chains_12 => chains_body::<12>(steps: usize, a: f64, b: Lane, sums: &mut [Lane; 12])
+}
+
+dispatch! {
+    /// The same in half as many, for registers of half the width.
+    chains_6 => chains_body::<6>(steps: usize, a: f64, b: Lane, sums: &mut [Lane; 6])
 }

@@ -10,6 +10,7 @@
 pub mod fourier;
 pub mod kernels;
 pub mod legendre;
+pub mod peak;
 pub mod seeds;
 
 /// Latitude pairs side by side in memory.

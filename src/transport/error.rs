@@ -123,6 +123,21 @@ pub enum TransportError {
         /// The library's words.
         message: String,
     },
+    /// The ranks of an exchange that an engine is to prepare do not mean the same.
+    #[error(
+        "rank {rank}: rank {partner} brings {sends} to an exchange, {expects} are expected: the \
+         ranks do not agree"
+    )]
+    Unmatched {
+        /// This rank.
+        rank: usize,
+        /// The other.
+        partner: usize,
+        /// What one end sends, or means.
+        sends: String,
+        /// What the other end expects, or means.
+        expects: String,
+    },
     /// An engine that this transport or its library does not have.
     #[error("engine {engine}: {reason}")]
     NoEngine {

@@ -81,7 +81,7 @@ pub fn library() -> String {
     line.trim_matches(char::from(0)).trim().to_owned()
 }
 
-/// The version of the MPI standard that the library implements. May be asked before MPI starts.
+/// The version of the MPI standard that the library implements; may be asked before MPI starts.
 pub fn standard() -> (i32, i32) {
     mpi::environment::version()
 }

@@ -21,10 +21,11 @@ use std::sync::{Arc, PoisonError};
 
 use super::{EngineKind, Pattern, Transport, TransportError};
 pub use engine::ThreadEngine;
+use engine::board::{Board, Offer};
 pub use run::{RankFailure, run};
 use scope::RankLocal;
 pub use scope::ThreadScope;
-use wait::Backoff;
+use wait::{Awaited, Backoff};
 use world::{Group, World};
 
 /// How the ranks of one process behave.
@@ -55,6 +56,7 @@ pub struct ThreadTransport {
     rank: usize,
     local: Rc<RefCell<RankLocal>>,
     splits: Cell<u64>,
+    boards: Cell<u64>,
 }
 
 impl ThreadTransport {
@@ -70,6 +72,47 @@ impl ThreadTransport {
             rank,
             local,
             splits: Cell::new(0),
+            boards: Cell::new(0),
+        }
+    }
+
+    /// Brings this rank's part of a prepared exchange; returns the whole once all have.
+    fn board(&self, offer: Offer) -> Result<Arc<Board>, TransportError> {
+        let number = self.boards.get();
+        self.boards.set(number + 1);
+        let boards = || {
+            let boards = &self.group.boards;
+            boards.lock().unwrap_or_else(PoisonError::into_inner)
+        };
+        let size = self.group.members.len();
+        boards()
+            .entry(number)
+            .or_default()
+            .bring(self.rank, size, offer);
+        let mut backoff = Backoff::new();
+        loop {
+            let mut all = boards();
+            let Some(gathering) = all.get_mut(&number) else {
+                unreachable!("a gathering stays until every rank has taken its board")
+            };
+            let missing = match gathering.take() {
+                Ok(board) => {
+                    if gathering.is_over(size) {
+                        all.remove(&number);
+                    }
+                    return Ok(board);
+                }
+                Err(missing) => missing,
+            };
+            drop(all);
+            let awaited = Awaited {
+                waiting: "to prepare an exchange with",
+                partner: missing,
+                tag: 0,
+                elements: 0,
+                label: None,
+            };
+            backoff.partner(self, &awaited, || false)?;
         }
     }
 

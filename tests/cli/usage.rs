@@ -22,10 +22,15 @@ fn bad_usage() {
         ("run n.toml --transport pigeon", "threads"),
         ("run n.toml other.toml", "other.toml"),
         ("run n.toml --warmup -3", "-3"),
+        ("env --ranks 0", "--ranks"),
+        ("env --ranks many", "--ranks"),
+        ("env n.toml", "n.toml"),
     ] {
         refused(&folder, words, &[said]);
     }
     refused_in_a_line(&folder, "run n.toml --transport mpi", &["--ranks N"]);
+    refused_in_a_line(&folder, "env --transport mpi", &["--ranks N"]);
+    refused_in_a_line(&folder, "env --json no/r.json", &["no/r.json", "folder"]);
     refused_in_a_line(&folder, "init williamson-8", &["williamson-8", "galewsky"]);
     refused_in_a_line(&folder, "init willamson-5", &["did you mean williamson-5?"]);
 }
@@ -36,6 +41,7 @@ fn help_and_version_are_results() {
     for words in [
         "--help",
         "run --help",
+        "env --help",
         "--version",
         "list",
         "init williamson-2",

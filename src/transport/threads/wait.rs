@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::ThreadTransport;
 use super::scope::ThreadScope;
-use crate::transport::TransportError;
+use crate::transport::{Label, Tag, TransportError};
 
 /// Looks at the awaited thing before the first yield.
 const SPINS: u32 = 100;
@@ -13,6 +13,18 @@ const YIELD_SECONDS: f64 = 1e-3;
 
 /// What a rank waits for while it splits a communicator; the partner is any other rank.
 const IN_SPLIT: &str = "for the ranks that split a communicator with";
+
+/// What a rank waits for.
+#[derive(Clone, Copy)]
+pub(super) struct Awaited {
+    /// Words before the partner.
+    pub(super) waiting: &'static str,
+    /// In the communicator.
+    pub(super) partner: usize,
+    pub(super) tag: Tag,
+    pub(super) elements: usize,
+    pub(super) label: Option<&'static Label>,
+}
 
 /// One wait: spin, yield, sleep.
 pub(super) struct Backoff {
@@ -53,13 +65,39 @@ impl Backoff {
         scope: &ThreadScope<'_>,
         index: u32,
     ) -> Result<(), TransportError> {
+        let (waiting, partner, tag, elements) = scope.waiting(index);
+        let awaited = Awaited {
+            waiting,
+            partner,
+            tag,
+            elements,
+            label: None,
+        };
         let comm = scope.comm;
+        let mailbox = &comm.group.mailboxes[comm.rank];
+        self.partner(comm, &awaited, || {
+            mailbox.has_deliveries() || scope.outcome(index).is_some()
+        })
+    }
+
+    /// Waits a little for a partner, unless what is waited for is there.
+    pub(super) fn partner(
+        &mut self,
+        comm: &ThreadTransport,
+        awaited: &Awaited,
+        ready: impl Fn() -> bool,
+    ) -> Result<(), TransportError> {
         let Some(seconds) = self.pause(comm)? else {
             return Ok(());
         };
         let (rank, world) = (comm.job_rank(), &comm.world);
-        let (waiting, partner, tag, elements) = scope.waiting(index);
-        let partner = comm.group.members[partner];
+        let Awaited {
+            waiting,
+            tag,
+            elements,
+            ..
+        } = *awaited;
+        let partner = comm.group.members[awaited.partner];
         if self.partner_ended {
             return Err(TransportError::PartnerEnded {
                 rank,
@@ -83,10 +121,7 @@ impl Backoff {
         // One more look after the partner was seen to have ended: its last message counts.
         self.partner_ended = partner != rank && world.ended(partner);
         if !self.partner_ended {
-            let mailbox = &comm.group.mailboxes[comm.rank];
-            world.sleep(rank, || {
-                mailbox.has_deliveries() || scope.outcome(index).is_some()
-            });
+            world.sleep(rank, ready);
         }
         Ok(())
     }

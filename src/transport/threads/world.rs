@@ -7,6 +7,7 @@ use std::thread::Thread;
 use std::time::Instant;
 
 use super::ThreadOptions;
+use super::engine::board::{Board, Offer};
 use super::mailbox::Mailbox;
 
 /// No rank.
@@ -106,6 +107,8 @@ pub(super) struct Group {
     pub(super) mailboxes: Vec<Mailbox>,
     /// Splits under way, by their number.
     pub(super) splits: Mutex<BTreeMap<u64, Split>>,
+    /// Exchanges being prepared, by their number.
+    pub(super) boards: Mutex<BTreeMap<u64, Gathering>>,
 }
 
 impl Group {
@@ -115,6 +118,7 @@ impl Group {
             mailboxes: members.iter().map(|_| Mailbox::default()).collect(),
             members,
             splits: Mutex::new(BTreeMap::new()),
+            boards: Mutex::new(BTreeMap::new()),
         }
     }
 }
@@ -151,5 +155,40 @@ impl Split {
     /// Whether every rank has taken.
     pub(super) fn is_over(&self, size: usize) -> bool {
         self.asked.len() == size && self.given.is_empty()
+    }
+}
+
+/// An exchange being prepared: what each rank brought, then what all get.
+#[derive(Default)]
+pub(super) struct Gathering {
+    offers: Vec<Option<Offer>>,
+    board: Option<Arc<Board>>,
+    taken: usize,
+}
+
+impl Gathering {
+    /// One rank's part.
+    pub(super) fn bring(&mut self, rank: usize, size: usize, offer: Offer) {
+        self.offers.resize_with(size, || None);
+        self.offers[rank] = Some(offer);
+        if self.offers.iter().all(Option::is_some) {
+            let offers = std::mem::take(&mut self.offers);
+            self.board = Some(Arc::new(Board::new(offers.into_iter().flatten().collect())));
+        }
+    }
+
+    /// The whole, once all have brought their parts; else the first rank that has not.
+    pub(super) fn take(&mut self) -> Result<Arc<Board>, usize> {
+        if let Some(board) = &self.board {
+            self.taken += 1;
+            return Ok(Arc::clone(board));
+        }
+        let missing = self.offers.iter().position(Option::is_none);
+        Err(missing.unwrap_or(0))
+    }
+
+    /// Whether every rank has taken it.
+    pub(super) fn is_over(&self, size: usize) -> bool {
+        self.taken == size
     }
 }
