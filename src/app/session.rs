@@ -43,7 +43,10 @@ pub fn on_ranks<P: Program>(
     match job {
         Job::Threads => on_threads(ranks, options, |comm| program.run(comm)),
         #[cfg(feature = "mpi")]
-        Job::Mpi(mpi) => super::launch::run_on_mpi(mpi, program).map(|output| vec![output]),
+        Job::Mpi(mpi) => {
+            mpi.watch(options.watchdog_seconds);
+            super::launch::run_on_mpi(mpi, program).map(|output| vec![output])
+        }
     }
 }
 

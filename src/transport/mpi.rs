@@ -1,28 +1,34 @@
-//! Ranks as MPI processes. The only file that knows MPI.
+//! Ranks as MPI processes. The only file that names the crate `mpi`.
 //!
-//! The crate `mpi` starts and ends MPI and makes communicators; messages go through its raw
-//! bindings, because its safe calls drop return codes. Every return code is checked: the
-//! communicators return errors instead of aborting. Signals travel on a duplicate communicator,
-//! which is their own space of tags. Messages longer than an MPI count are refused.
+//! The crate starts and ends MPI; messages go through its raw bindings, because its safe calls drop
+//! return codes. Every return code is checked: the communicators return errors instead of aborting.
+//! Signals travel on a duplicate communicator, which is their own space of tags, and engines on
+//! another. Messages longer than an MPI count are refused.
 
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
-use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
-use std::ops::Range;
+mod engine;
+mod handles;
+mod scope;
+mod watch;
+
+use std::cell::{OnceCell, RefCell};
+use std::ffi::c_int;
 use std::rc::Rc;
+use std::time::Duration;
 
 use mpi::datatype::Equivalence;
-use mpi::environment::Universe;
+use mpi::environment::{Threading, Universe};
 use mpi::ffi;
 use mpi::raw::AsRaw;
-use mpi::topology::{Color, Communicator, SimpleCommunicator};
+use mpi::topology::Communicator;
 
-use super::{
-    EngineKind, Exchange, Label, Pattern, Request, Scope, SendMode, TAG_LIMIT, Tag, Transport,
-    TransportError,
-};
+use super::{EngineKind, Pattern, Transport, TransportError};
+pub use engine::MpiEngine;
+use handles::Comm;
+pub use scope::MpiScope;
+use scope::Slots;
+use watch::Call;
 
 /// MPI, from its start to the end of the program.
 pub struct MpiJob {
@@ -32,7 +38,9 @@ pub struct MpiJob {
 impl MpiJob {
     /// Starts MPI; `None` if it was started before.
     pub fn start() -> Option<Self> {
-        mpi::initialize().map(|universe| Self { universe })
+        // One thread calls MPI; the watchdog's and those of libraries do not.
+        let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)?;
+        Some(Self { universe })
     }
 
     /// This rank of the job and their number.
@@ -46,12 +54,27 @@ impl MpiJob {
     /// # Errors
     /// The library refused to make a communicator.
     pub fn world(&self) -> Result<MpiTransport, TransportError> {
-        let world = self.universe.world();
-        MpiTransport::over_communicator(&world)
+        MpiTransport::over_communicator(&self.universe.world())
+    }
+
+    /// Ends the job when one call of this rank waits for more than `seconds`; 0: never.
+    ///
+    /// The rank writes what it waits for as one line to standard error and, a second later, ends
+    /// itself with code 1: by then the other ranks have written theirs, so that the lines together
+    /// tell who waits for whom. The waits are those of scopes, of engines, and of the end of MPI.
+    pub fn watch(&self, seconds: f64) {
+        watch::watch(self.rank_and_size().0, seconds);
     }
 }
 
-/// What the library says it is, in one line.
+impl Drop for MpiJob {
+    /// The end of MPI, which follows, waits for every rank.
+    fn drop(&mut self) {
+        watch::enter(&Call("MPI_Finalize"), watch::Wait::everyone(0));
+    }
+}
+
+/// What the library says it is, in one line. May be asked before MPI starts.
 pub fn library() -> String {
     let version = mpi::environment::library_version().unwrap_or_default();
     let line = version.lines().next().unwrap_or_default();
@@ -65,54 +88,74 @@ pub fn standard() -> (i32, i32) {
 
 /// Ends the whole job at once: MPI would otherwise wait for ever for a rank that failed.
 pub fn abort_job(code: i32) {
+    // Launchers drop what they have not read yet when a job is aborted.
+    std::thread::sleep(Duration::from_millis(100));
     // SAFETY: MPI_Abort may be called at any time between start and end of MPI.
     unsafe {
         ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code);
     }
 }
 
+/// Ends the job because of messages under way into buffers that are about to be given back: MPI
+/// cannot cancel sends reliably. Says why, since nobody else will be able to.
+fn end_job(rank: usize, cause: Option<&TransportError>) {
+    use std::io::Write;
+    let line = match cause {
+        Some(error) => format!("pstswm: {error}\n"),
+        None => format!("pstswm: rank {rank}: failed in the middle of an exchange\n"),
+    };
+    // Standard error may be closed; the job ends all the same.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    abort_job(1);
+}
+
 /// One rank's end of an MPI communicator.
 pub struct MpiTransport {
-    data: SimpleCommunicator,
-    signals: SimpleCommunicator,
-    slots: Rc<RefCell<Slots>>,
-}
-
-/// Requests of this rank, reused; borrowed by the one `over` that is under way.
-#[derive(Default)]
-struct Slots {
-    slots: Vec<Slot>,
-    serial: u32,
-}
-
-struct Slot {
-    request: ffi::MPI_Request,
-    serial: u32,
-    /// Rank, tag and elements, for messages about it.
-    partner: usize,
-    tag: Tag,
-    elements: usize,
-    receives: bool,
+    rank: usize,
+    /// Every rank of the communicator as a rank of the job.
+    members: Rc<[usize]>,
+    data: Comm,
+    signals: Comm,
+    /// Made with the first engine.
+    engines: OnceCell<Rc<Comm>>,
+    slots: RefCell<Slots>,
 }
 
 impl MpiTransport {
-    /// A transport over the ranks of any communicator of the crate `mpi`, for library users.
+    /// A transport over the ranks of any communicator of the crate `mpi`, for library users. Every
+    /// rank of it calls this. It is duplicated: messages of the two never mix.
     ///
     /// # Errors
     /// The library refused to duplicate it.
     pub fn over_communicator(comm: &impl Communicator) -> Result<Self, TransportError> {
-        let result = Self {
-            data: comm.duplicate(),
-            signals: comm.duplicate(),
-            slots: Rc::default(),
-        };
-        for comm in [&result.data, &result.signals] {
-            // SAFETY: a live communicator and a predefined error handler.
-            let code =
-                unsafe { ffi::MPI_Comm_set_errhandler(comm.as_raw(), ffi::RSMPI_ERRORS_RETURN) };
-            checked(code, "MPI_Comm_set_errhandler", result.rank())?;
+        Self::over_raw(comm.as_raw())
+    }
+
+    fn over_raw(comm: ffi::MPI_Comm) -> Result<Self, TransportError> {
+        let data = Comm::duplicate(comm)?;
+        let signals = Comm::duplicate(comm)?;
+        Ok(Self {
+            rank: data.rank()?,
+            members: data.members()?,
+            data,
+            signals,
+            engines: OnceCell::new(),
+            slots: RefCell::default(),
+        })
+    }
+
+    /// This rank in the whole job.
+    fn job_rank(&self) -> usize {
+        self.members[self.rank]
+    }
+
+    /// The communicator of the engines. Every rank asks for it at the same point.
+    fn engines(&self) -> Result<Rc<Comm>, TransportError> {
+        if let Some(comm) = self.engines.get() {
+            return Ok(Rc::clone(comm));
         }
-        Ok(result)
+        let comm = Rc::new(Comm::duplicate(self.data.raw())?);
+        Ok(Rc::clone(self.engines.get_or_init(|| comm)))
     }
 }
 
@@ -127,11 +170,11 @@ impl Transport for MpiTransport {
     }
 
     fn rank(&self) -> usize {
-        self.data.rank() as usize
+        self.rank
     }
 
     fn size(&self) -> usize {
-        self.data.size() as usize
+        self.members.len()
     }
 
     fn now(&self) -> f64 {
@@ -140,28 +183,18 @@ impl Transport for MpiTransport {
 
     fn split(&self, color: usize, key: usize) -> Result<Self, TransportError> {
         let value = |value: usize| {
-            i32::try_from(value).map_err(|_| TransportError::Library {
-                rank: self.rank(),
+            c_int::try_from(value).map_err(|_| TransportError::Library {
+                rank: self.job_rank(),
                 call: "MPI_Comm_split",
-                message: format!("colour or key {value} is above {}", i32::MAX),
+                message: format!("colour or key {value} is above {}", c_int::MAX),
             })
         };
-        let (color, key) = (value(color)?, value(key)?);
-        match self
-            .data
-            .split_by_color_with_key(Color::with_value(color), key)
-        {
-            Some(part) => Self::over_communicator(&part),
-            None => Err(TransportError::Library {
-                rank: self.rank(),
-                call: "MPI_Comm_split",
-                message: "returned no communicator".to_owned(),
-            }),
-        }
+        let part = self.data.split(value(color)?, value(key)?)?;
+        Self::over_raw(part.raw())
     }
 
     fn lacks(engine: EngineKind) -> Option<String> {
-        MpiEngine::lacks(engine)
+        engine::lacks(engine)
     }
 
     fn engine(&self, engine: EngineKind, pattern: &Pattern) -> Result<MpiEngine, TransportError> {
@@ -177,483 +210,45 @@ impl Transport for MpiTransport {
         let slots = self
             .slots
             .try_borrow_mut()
-            .map_err(|_| TransportError::Nested { rank: self.rank() })?;
-        let mut scope = MpiScope {
-            rank: self.data.rank() as usize,
-            size: self.data.size() as usize,
-            comm: self.data.as_raw(),
-            signals: self.signals.as_raw(),
-            send: (send.as_ptr(), send.len()),
-            recv: (recv.as_mut_ptr(), recv.len()),
-            slots,
-            open: 0,
-        };
-        let result = body(&mut scope)?;
-        scope.finish()?;
-        Ok(result)
+            .map_err(|_| TransportError::Nested {
+                rank: self.job_rank(),
+            })?;
+        MpiScope::new(self, send, recv, slots).run(body)
     }
 }
 
-/// An exchange prepared by an engine.
-pub enum MpiEngine {}
-
-impl MpiEngine {
-    fn lacks(_engine: EngineKind) -> Option<String> {
-        Some("unavailable in this version over MPI".to_owned())
-    }
-
-    fn new(
-        _comm: &MpiTransport,
-        engine: EngineKind,
-        _pattern: &Pattern,
-    ) -> Result<Self, TransportError> {
-        Err(TransportError::NoEngine {
-            engine: engine.name(),
-            reason: Self::lacks(engine).unwrap_or_default(),
-        })
-    }
+fn f64_type() -> ffi::MPI_Datatype {
+    f64::equivalent_datatype().as_raw()
 }
 
-impl Exchange for MpiEngine {
-    fn execute(&mut self, _send: &[f64], _recv: &mut [f64]) -> Result<(), TransportError> {
-        match *self {}
-    }
+fn i64_type() -> ffi::MPI_Datatype {
+    i64::equivalent_datatype().as_raw()
 }
 
-/// Messages over one pair of buffers.
-pub struct MpiScope<'a> {
-    rank: usize,
-    size: usize,
-    comm: ffi::MPI_Comm,
-    signals: ffi::MPI_Comm,
-    send: (*const f64, usize),
-    recv: (*mut f64, usize),
-    slots: std::cell::RefMut<'a, Slots>,
-    open: usize,
-}
-
-impl Drop for MpiScope<'_> {
-    /// After an error or a panic requests may still be under way, and MPI cannot cancel sends
-    /// reliably: the buffers must not be freed, so the job ends here.
-    fn drop(&mut self) {
-        if self.open > 0 {
-            abort_job(1);
-        }
-    }
-}
-
-impl MpiScope<'_> {
-    /// Waits for what the body left.
-    fn finish(&mut self) -> Result<(), TransportError> {
-        for index in 0..self.slots.slots.len() {
-            if self.slots.slots[index].serial != 0 {
-                self.wait_slot(index)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn partner(&self, partner: usize) -> Result<c_int, TransportError> {
-        if partner >= self.size {
-            return Err(TransportError::NoSuchRank {
-                rank: self.rank,
-                partner,
-                size: self.size,
-            });
-        }
-        Ok(partner as c_int)
-    }
-
-    fn tag(&self, tag: Tag) -> Result<c_int, TransportError> {
-        if tag >= TAG_LIMIT {
-            return Err(TransportError::NoSuchTag {
-                rank: self.rank,
-                tag,
-            });
-        }
-        Ok(tag as c_int)
-    }
-
-    /// Buffered sends need a buffer attached to MPI; no protocol uses them, and none is.
-    fn not_buffered(&self, mode: SendMode) -> Result<(), TransportError> {
-        if mode != SendMode::Buffered {
-            return Ok(());
-        }
-        Err(TransportError::Library {
-            rank: self.rank,
-            call: "MPI_Bsend",
-            message: "no buffer is attached: buffered sends are not available over MPI".to_owned(),
-        })
-    }
-
-    fn count(&self, elements: usize) -> Result<c_int, TransportError> {
-        c_int::try_from(elements).map_err(|_| TransportError::CountTooLarge {
-            rank: self.rank,
-            elements,
-        })
-    }
-
-    fn send_range(&self, range: &Range<usize>) -> Result<(*const c_void, c_int), TransportError> {
-        self.inside(range, self.send.1, "send")?;
-        // SAFETY: `inside` found the range within the buffer.
-        let start = unsafe { self.send.0.add(range.start) };
-        Ok((start.cast(), self.count(range.len())?))
-    }
-
-    fn recv_range(&self, range: &Range<usize>) -> Result<(*mut c_void, c_int), TransportError> {
-        self.inside(range, self.recv.1, "receive")?;
-        // SAFETY: `inside` found the range within the buffer.
-        let start = unsafe { self.recv.0.add(range.start) };
-        Ok((start.cast(), self.count(range.len())?))
-    }
-
-    fn inside(
-        &self,
-        range: &Range<usize>,
-        len: usize,
-        buffer: &'static str,
-    ) -> Result<(), TransportError> {
-        if range.start <= range.end && range.end <= len {
-            return Ok(());
-        }
-        Err(TransportError::OutOfRange {
-            rank: self.rank,
-            buffer,
-            start: range.start,
-            end: range.end,
-            len,
-        })
-    }
-
-    fn checked(&self, code: c_int, call: &'static str) -> Result<(), TransportError> {
-        checked(code, call, self.rank)
-    }
-
-    /// Remembers a request.
-    fn keep(
-        &mut self,
-        request: ffi::MPI_Request,
-        (partner, tag): (usize, Tag),
-        elements: usize,
-        receives: bool,
-    ) -> Request {
-        let slots = &mut *self.slots;
-        slots.serial = slots.serial.wrapping_add(1).max(1);
-        let slot = Slot {
-            request,
-            serial: slots.serial,
-            partner,
-            tag,
-            elements,
-            receives,
-        };
-        let index = match slots.slots.iter().position(|slot| slot.serial == 0) {
-            Some(index) => {
-                slots.slots[index] = slot;
-                index
-            }
-            None => {
-                slots.slots.push(slot);
-                slots.slots.len() - 1
-            }
-        };
-        self.open += 1;
-        Request {
-            index: index as u32,
-            serial: slots.serial,
-        }
-    }
-
-    fn wait_slot(&mut self, index: usize) -> Result<usize, TransportError> {
-        let mut status = MaybeUninit::uninit();
-        let slot = &mut self.slots.slots[index];
-        // SAFETY: a request under way; its buffer is borrowed by the `over` that made this scope.
-        let code = unsafe { ffi::MPI_Wait(&mut slot.request, status.as_mut_ptr()) };
-        self.ended(index, (code, "MPI_Wait"), &status)
-    }
-
-    fn test_slot(&mut self, index: usize) -> Result<Option<usize>, TransportError> {
-        let mut status = MaybeUninit::uninit();
-        let mut complete = 0;
-        let slot = &mut self.slots.slots[index];
-        // SAFETY: as in `wait_slot`.
-        let code = unsafe { ffi::MPI_Test(&mut slot.request, &mut complete, status.as_mut_ptr()) };
-        if code == ffi::MPI_SUCCESS as c_int && complete == 0 {
-            return Ok(None);
-        }
-        self.ended(index, (code, "MPI_Test"), &status).map(Some)
-    }
-
-    /// Frees the slot of a request that is over; the elements it moved.
-    fn ended(
-        &mut self,
-        index: usize,
-        (code, call): (c_int, &'static str),
-        status: &MaybeUninit<ffi::MPI_Status>,
-    ) -> Result<usize, TransportError> {
-        let slot = &mut self.slots.slots[index];
-        slot.serial = 0;
-        self.open -= 1;
-        let (partner, tag, elements, receives) =
-            (slot.partner, slot.tag, slot.elements, slot.receives);
-        if !receives {
-            self.checked(code, call)?;
-            return Ok(elements);
-        }
-        self.received(code, call, (partner, tag), elements, status)
-    }
-
-    /// The elements that a completed receive got.
-    fn received(
-        &self,
-        code: c_int,
-        call: &'static str,
-        (from, tag): (usize, Tag),
-        room: usize,
-        status: &MaybeUninit<ffi::MPI_Status>,
-    ) -> Result<usize, TransportError> {
-        if code != ffi::MPI_SUCCESS as c_int && error_class(code) == ffi::MPI_ERR_TRUNCATE as c_int
-        {
-            // MPI does not say how long the message was.
-            return Err(TransportError::Truncated {
-                rank: self.rank,
-                from,
-                tag,
-                message: room + 1,
-                room,
-            });
-        }
-        self.checked(code, call)?;
-        let mut count = 0;
-        // SAFETY: the call that filled the status succeeded.
-        let code = unsafe {
-            ffi::MPI_Get_count(
-                status.as_ptr(),
-                f64::equivalent_datatype().as_raw(),
-                &mut count,
-            )
-        };
-        self.checked(code, "MPI_Get_count")?;
-        Ok(count.max(0) as usize)
-    }
-}
-
-impl Scope for MpiScope<'_> {
-    fn send(
-        &mut self,
-        mode: SendMode,
-        to: usize,
-        tag: Tag,
-        range: Range<usize>,
-    ) -> Result<(), TransportError> {
-        self.not_buffered(mode)?;
-        let (start, count) = self.send_range(&range)?;
-        let (peer, tag) = (self.partner(to)?, self.tag(tag)?);
-        let f64_type = f64::equivalent_datatype().as_raw();
-        let (call, name): (unsafe extern "C" fn(_, _, _, _, _, _) -> _, _) = match mode {
-            SendMode::Standard => (ffi::MPI_Send, "MPI_Send"),
-            SendMode::Synchronous => (ffi::MPI_Ssend, "MPI_Ssend"),
-            SendMode::Ready => (ffi::MPI_Rsend, "MPI_Rsend"),
-            SendMode::Buffered => (ffi::MPI_Bsend, "MPI_Bsend"),
-        };
-        // SAFETY: the range lies in the buffer; the call returns when it may be reused.
-        let code = unsafe { call(start, count, f64_type, peer, tag, self.comm) };
-        self.checked(code, name)
-    }
-
-    fn isend(
-        &mut self,
-        mode: SendMode,
-        to: usize,
-        tag: Tag,
-        range: Range<usize>,
-    ) -> Result<Request, TransportError> {
-        self.not_buffered(mode)?;
-        let (start, count) = self.send_range(&range)?;
-        let (peer, tag_value) = (self.partner(to)?, self.tag(tag)?);
-        let f64_type = f64::equivalent_datatype().as_raw();
-        let (call, name): (unsafe extern "C" fn(_, _, _, _, _, _, _) -> _, _) = match mode {
-            SendMode::Standard => (ffi::MPI_Isend, "MPI_Isend"),
-            SendMode::Synchronous => (ffi::MPI_Issend, "MPI_Issend"),
-            SendMode::Ready => (ffi::MPI_Irsend, "MPI_Irsend"),
-            SendMode::Buffered => (ffi::MPI_Ibsend, "MPI_Ibsend"),
-        };
-        let mut request = MaybeUninit::uninit();
-        // SAFETY: the range stays borrowed until the request is complete (`wait`, `finish`).
-        let code = unsafe {
-            call(
-                start,
-                count,
-                f64_type,
-                peer,
-                tag_value,
-                self.comm,
-                request.as_mut_ptr(),
-            )
-        };
-        self.checked(code, name)?;
-        // SAFETY: the call succeeded.
-        let request = unsafe { request.assume_init() };
-        Ok(self.keep(request, (to, tag), range.len(), false))
-    }
-
-    fn recv(
-        &mut self,
-        from: usize,
-        tag: Tag,
-        range: Range<usize>,
-    ) -> Result<usize, TransportError> {
-        let (start, count) = self.recv_range(&range)?;
-        let (peer, tag_value) = (self.partner(from)?, self.tag(tag)?);
-        let f64_type = f64::equivalent_datatype().as_raw();
-        let mut status = MaybeUninit::uninit();
-        // SAFETY: the range lies in the buffer, which this scope borrows mutably.
-        let code = unsafe {
-            ffi::MPI_Recv(
-                start,
-                count,
-                f64_type,
-                peer,
-                tag_value,
-                self.comm,
-                status.as_mut_ptr(),
-            )
-        };
-        self.received(code, "MPI_Recv", (from, tag), range.len(), &status)
-    }
-
-    fn irecv(
-        &mut self,
-        from: usize,
-        tag: Tag,
-        range: Range<usize>,
-    ) -> Result<Request, TransportError> {
-        let (start, count) = self.recv_range(&range)?;
-        let (peer, tag_value) = (self.partner(from)?, self.tag(tag)?);
-        let f64_type = f64::equivalent_datatype().as_raw();
-        let mut request = MaybeUninit::uninit();
-        // SAFETY: the range stays borrowed until the request is complete (`wait`, `finish`).
-        let code = unsafe {
-            ffi::MPI_Irecv(
-                start,
-                count,
-                f64_type,
-                peer,
-                tag_value,
-                self.comm,
-                request.as_mut_ptr(),
-            )
-        };
-        self.checked(code, "MPI_Irecv")?;
-        // SAFETY: the call succeeded.
-        let request = unsafe { request.assume_init() };
-        Ok(self.keep(request, (from, tag), range.len(), true))
-    }
-
-    fn wait(&mut self, request: Request) -> Result<usize, TransportError> {
-        let index = request.index as usize;
-        match self.slots.slots.get(index) {
-            Some(slot) if slot.serial == request.serial && slot.serial != 0 => {
-                self.wait_slot(index)
-            }
-            _ => Err(TransportError::NoSuchRequest { rank: self.rank }),
-        }
-    }
-
-    fn test(&mut self, request: Request) -> Result<Option<usize>, TransportError> {
-        let index = request.index as usize;
-        match self.slots.slots.get(index) {
-            Some(slot) if slot.serial == request.serial && slot.serial != 0 => {
-                self.test_slot(index)
-            }
-            _ => Err(TransportError::NoSuchRequest { rank: self.rank }),
-        }
-    }
-
-    fn label(&mut self, _label: &'static Label) {}
-
-    fn sendrecv(
-        &mut self,
-        to: (usize, Tag, Range<usize>),
-        from: (usize, Tag, Range<usize>),
-    ) -> Result<usize, TransportError> {
-        let (out, out_count) = self.send_range(&to.2)?;
-        let (into, into_count) = self.recv_range(&from.2)?;
-        let (to_peer, to_tag) = (self.partner(to.0)?, self.tag(to.1)?);
-        let (from_peer, from_tag) = (self.partner(from.0)?, self.tag(from.1)?);
-        let f64_type = f64::equivalent_datatype().as_raw();
-        let mut status = MaybeUninit::uninit();
-        // SAFETY: both ranges lie in their buffers, which are different borrows.
-        let code = unsafe {
-            ffi::MPI_Sendrecv(
-                out,
-                out_count,
-                f64_type,
-                to_peer,
-                to_tag,
-                into,
-                into_count,
-                f64_type,
-                from_peer,
-                from_tag,
-                self.comm,
-                status.as_mut_ptr(),
-            )
-        };
-        self.received(
-            code,
-            "MPI_Sendrecv",
-            (from.0, from.1),
-            from.2.len(),
-            &status,
-        )
-    }
-
-    fn signal(&mut self, to: usize, tag: Tag) -> Result<(), TransportError> {
-        let (peer, tag) = (self.partner(to)?, self.tag(tag)?);
-        let f64_type = f64::equivalent_datatype().as_raw();
-        // SAFETY: a message without data; every library buffers it.
-        let code = unsafe { ffi::MPI_Send(std::ptr::null(), 0, f64_type, peer, tag, self.signals) };
-        self.checked(code, "MPI_Send (signal)")
-    }
-
-    fn await_signal(&mut self, from: usize, tag: Tag) -> Result<(), TransportError> {
-        let (peer, tag) = (self.partner(from)?, self.tag(tag)?);
-        let f64_type = f64::equivalent_datatype().as_raw();
-        // SAFETY: a message without data.
-        let code = unsafe {
-            ffi::MPI_Recv(
-                std::ptr::null_mut(),
-                0,
-                f64_type,
-                peer,
-                tag,
-                self.signals,
-                ffi::RSMPI_STATUS_IGNORE,
-            )
-        };
-        self.checked(code, "MPI_Recv (signal)")
-    }
-}
-
+/// An error unless the call succeeded.
+#[inline]
 fn checked(code: c_int, call: &'static str, rank: usize) -> Result<(), TransportError> {
     if code == ffi::MPI_SUCCESS as c_int {
         return Ok(());
     }
+    Err(refused(code, call, rank))
+}
+
+#[cold]
+fn refused(code: c_int, call: &'static str, rank: usize) -> TransportError {
     let mut text = [0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
     let mut length = 0;
     // SAFETY: the buffer has the size that MPI asks for.
     unsafe {
         ffi::MPI_Error_string(code, text.as_mut_ptr().cast(), &mut length);
     }
-    let message = String::from_utf8_lossy(&text[..length.max(0) as usize])
-        .trim()
-        .to_owned();
-    Err(TransportError::Library {
+    let length = (length.max(0) as usize).min(text.len());
+    let message = String::from_utf8_lossy(&text[..length]).trim().to_owned();
+    TransportError::Library {
         rank,
         call,
         message,
-    })
+    }
 }
 
 fn error_class(code: c_int) -> c_int {
@@ -663,4 +258,13 @@ fn error_class(code: c_int) -> c_int {
         ffi::MPI_Error_class(code, &mut class);
     }
     class
+}
+
+fn is_truncated(code: c_int) -> bool {
+    code != ffi::MPI_SUCCESS as c_int && error_class(code) == ffi::MPI_ERR_TRUNCATE as c_int
+}
+
+/// A number of elements as MPI counts them.
+fn count(elements: usize, rank: usize) -> Result<c_int, TransportError> {
+    c_int::try_from(elements).map_err(|_| TransportError::CountTooLarge { rank, elements })
 }
