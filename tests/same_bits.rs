@@ -8,6 +8,7 @@ mod common;
 use common::{Folder, integrated, printed_checksum, run, session};
 use pstswm::swap::order::Order;
 use pstswm::swap::protocol::Protocol;
+use pstswm::transport::EngineKind;
 
 const MESHES: [(usize, usize); 10] = [
     (1, 1),
@@ -121,6 +122,34 @@ fn every_legal_movement() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn every_engine() {
+    for levels in [1, 3] {
+        let levels = format!("problem.levels={levels}");
+        let problem = [
+            "problem.case=\"williamson-6\"",
+            "problem.truncation=15",
+            &*levels,
+            "problem.steps=3",
+            "time.dt=1200",
+        ];
+        let expected = checksum(&problem, (1, 1), &[]);
+        for engine in EngineKind::ALL.map(EngineKind::name) {
+            for mesh in [(2, 2), (1, 3), (3, 1), (2, 3), (5, 1)] {
+                let extra = [format!("algorithm.engine=\"{engine}\"")];
+                let found = checksum(&problem, mesh, &extra);
+                assert_eq!(found, expected, "{mesh:?} {engine}");
+            }
+        }
+        // One stage by an engine, the other by pairs.
+        let mixed = [
+            "algorithm.fft-transpose.engine=\"put-pscw\"".to_owned(),
+            "algorithm.protocol=\"ready\"".to_owned(),
+        ];
+        assert_eq!(checksum(&problem, (2, 2), &mixed), expected);
     }
 }
 
