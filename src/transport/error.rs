@@ -1,8 +1,50 @@
 //! What can go wrong between ranks.
 
+use std::fmt;
+
 use thiserror::Error;
 
-use super::Tag;
+use super::{Label, Tag};
+
+/// What a rank waits for. Ranks are those of the whole job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// This rank.
+    pub rank: usize,
+    /// `to send to`, `to receive from`, `for a signal from`, ...
+    pub waiting: &'static str,
+    /// The rank waited for.
+    pub partner: usize,
+    /// What the exchange is called; its tags are its steps.
+    pub label: Option<&'static Label>,
+    /// Tag of the message or signal.
+    pub tag: Tag,
+    /// Length of the message, or of the range that receives it.
+    pub elements: usize,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            rank,
+            waiting,
+            partner,
+            tag,
+            ..
+        } = self;
+        let bytes = self.elements * size_of::<f64>();
+        write!(f, "rank {rank} waits {waiting} rank {partner} ")?;
+        match self.label {
+            Some(Label(name)) => write!(f, "({name}, step {tag}, {bytes} bytes)"),
+            None => write!(f, "(tag {tag}, {bytes} bytes)"),
+        }
+    }
+}
+
+fn listed(waits: &[Waiting]) -> String {
+    let waits: Vec<String> = waits.iter().map(Waiting::to_string).collect();
+    waits.join(", ")
+}
 
 /// Why a message did not arrive. Ranks are those of the whole job, also on a split communicator.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -18,39 +60,29 @@ pub enum TransportError {
     },
     /// The watchdog ended a wait.
     #[error(
-        "rank {rank}: waited {seconds} s {waiting} rank {partner} (tag {tag}, {elements} elements): \
-         is the partner stuck, or does the exchange rely on buffering?"
+        "{waiting}, for {seconds} s: is the partner stuck, or does the exchange rely on buffering?"
     )]
     Timeout {
-        /// This rank.
-        rank: usize,
-        /// The rank waited for.
-        partner: usize,
-        /// Tag of the message or signal.
-        tag: Tag,
-        /// `to send to`, `to receive from`, `for a signal from`.
-        waiting: &'static str,
-        /// Length of the message, or of the range that receives it.
-        elements: usize,
+        /// What for.
+        waiting: Waiting,
         /// The limit, seconds.
         seconds: f64,
     },
     /// The partner ended without taking part.
-    #[error(
-        "rank {rank}: waits {waiting} rank {partner} (tag {tag}, {elements} elements), which has \
-         ended: the ranks do not agree on the messages"
-    )]
+    #[error("{waiting}, which has ended: the ranks do not agree on the messages")]
     PartnerEnded {
-        /// This rank.
-        rank: usize,
-        /// The rank that ended.
-        partner: usize,
-        /// Tag of the message or signal.
-        tag: Tag,
-        /// As in [`TransportError::Timeout`].
-        waiting: &'static str,
-        /// Length of the message, or of the range that receives it.
-        elements: usize,
+        /// What for.
+        waiting: Waiting,
+    },
+    /// Ranks wait for each other in a ring.
+    #[error(
+        "deadlock: {}; does the exchange rely on buffering, or do the ranks not agree on the \
+         messages?",
+        listed(.ring)
+    )]
+    Deadlock {
+        /// Each waits for the next, the last for the first.
+        ring: Vec<Waiting>,
     },
     /// A message does not fit.
     #[error(

@@ -15,7 +15,7 @@ pub mod threads;
 use std::ops::Range;
 
 pub use engine::{Block, EngineKind, Exchange, Pattern};
-pub use error::TransportError;
+pub use error::{TransportError, Waiting};
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

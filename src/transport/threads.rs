@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 mod engine;
+mod graph;
 mod loan;
 mod mailbox;
 mod run;

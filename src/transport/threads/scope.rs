@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::ThreadTransport;
 use super::loan::Loan;
 use super::mailbox::{Delivery, Key, Payload};
-use super::wait::Backoff;
+use super::wait::{Awaited, Backoff};
 use crate::transport::{Label, Request, Scope, SendMode, TAG_LIMIT, Tag, TransportError};
 
 /// Copies of small messages kept for reuse.
@@ -74,6 +74,7 @@ impl<'a> ThreadScope<'a> {
         recv: &'a mut [f64],
         local: &'a mut RankLocal,
     ) -> Self {
+        local.label = None;
         Self {
             comm,
             send,
@@ -330,15 +331,22 @@ impl<'a> ThreadScope<'a> {
         }
     }
 
-    /// What a slot waits for: word, partner, tag, elements.
-    pub(super) fn waiting(&self, index: u32) -> (&'static str, usize, Tag, usize) {
+    /// What a slot waits for.
+    pub(super) fn waiting(&self, index: u32) -> Awaited {
+        let awaited = |waiting, partner, tag, elements| Awaited {
+            waiting,
+            partner,
+            tag,
+            elements,
+            label: self.local.label,
+        };
         match self.local.slots[index as usize].state {
-            State::Lent { to, tag, len } => ("to send to", to, tag, len),
+            State::Lent { to, tag, len } => awaited("to send to", to, tag, len),
             State::Posted { from, key, len, .. } => match key {
-                Key::Data(tag) => ("to receive from", from, tag, len),
-                Key::Signal(tag) => ("for a signal from", from, tag, 0),
+                Key::Data(tag) => awaited("to receive from", from, tag, len),
+                Key::Signal(tag) => awaited("for a signal from", from, tag, 0),
             },
-            State::Free | State::Done { .. } => ("for", self.comm.rank, 0, 0),
+            State::Free | State::Done { .. } => awaited("for", self.comm.rank, 0, 0),
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use super::ThreadTransport;
+use super::graph::Watch;
 use super::scope::ThreadScope;
-use crate::transport::{Label, Tag, TransportError};
+use crate::transport::{Label, Tag, TransportError, Waiting};
 
 /// Looks at the awaited thing before the first yield.
 const SPINS: u32 = 100;
@@ -14,16 +15,29 @@ const YIELD_SECONDS: f64 = 1e-3;
 /// What a rank waits for while it splits a communicator; the partner is any other rank.
 const IN_SPLIT: &str = "for the ranks that split a communicator with";
 
-/// What a rank waits for.
+/// What a rank waits for; ranks are those of the communicator.
 #[derive(Clone, Copy)]
 pub(super) struct Awaited {
     /// Words before the partner.
     pub(super) waiting: &'static str,
-    /// In the communicator.
     pub(super) partner: usize,
     pub(super) tag: Tag,
     pub(super) elements: usize,
     pub(super) label: Option<&'static Label>,
+}
+
+impl Awaited {
+    /// For a rank of the communicator, in ranks of the job.
+    fn of(&self, comm: &ThreadTransport) -> Waiting {
+        Waiting {
+            rank: comm.job_rank(),
+            waiting: self.waiting,
+            partner: comm.group.members[self.partner],
+            label: self.label,
+            tag: self.tag,
+            elements: self.elements,
+        }
+    }
 }
 
 /// One wait: spin, yield, sleep.
@@ -31,6 +45,8 @@ pub(super) struct Backoff {
     spins: u32,
     began: Option<Instant>,
     partner_ended: bool,
+    /// Once the wait sleeps, others see it.
+    watch: Option<Watch>,
 }
 
 impl Backoff {
@@ -39,6 +55,7 @@ impl Backoff {
             spins: 0,
             began: None,
             partner_ended: false,
+            watch: None,
         }
     }
 
@@ -65,14 +82,7 @@ impl Backoff {
         scope: &ThreadScope<'_>,
         index: u32,
     ) -> Result<(), TransportError> {
-        let (waiting, partner, tag, elements) = scope.waiting(index);
-        let awaited = Awaited {
-            waiting,
-            partner,
-            tag,
-            elements,
-            label: None,
-        };
+        let awaited = scope.waiting(index);
         let comm = scope.comm;
         let mailbox = &comm.group.mailboxes[comm.rank];
         self.partner(comm, &awaited, || {
@@ -90,33 +100,24 @@ impl Backoff {
         let Some(seconds) = self.pause(comm)? else {
             return Ok(());
         };
-        let (rank, world) = (comm.job_rank(), &comm.world);
-        let Awaited {
-            waiting,
-            tag,
-            elements,
-            ..
-        } = *awaited;
-        let partner = comm.group.members[awaited.partner];
+        let world = &comm.world;
+        let waiting = awaited.of(comm);
         if self.partner_ended {
-            return Err(TransportError::PartnerEnded {
-                rank,
-                partner,
-                tag,
-                waiting,
-                elements,
-            });
+            return Err(TransportError::PartnerEnded { waiting });
         }
         let limit = world.options.watchdog_seconds;
         if limit > 0.0 && seconds > limit {
             return Err(TransportError::Timeout {
-                rank,
-                partner,
-                tag,
                 waiting,
-                elements,
                 seconds: limit,
             });
+        }
+        let (rank, partner) = (waiting.rank, waiting.partner);
+        let watch = self
+            .watch
+            .get_or_insert_with(|| Watch::publish(world, waiting));
+        if let Some(ring) = watch.look() {
+            return Err(TransportError::Deadlock { ring });
         }
         // One more look after the partner was seen to have ended: its last message counts.
         self.partner_ended = partner != rank && world.ended(partner);
@@ -131,27 +132,26 @@ impl Backoff {
         let Some(seconds) = self.pause(comm)? else {
             return Ok(());
         };
-        let (rank, world) = (comm.job_rank(), &comm.world);
+        let world = &comm.world;
+        let rank = comm.job_rank();
         // A rank that takes part cannot end before all have asked.
         let ended = comm.group.members.iter().find(|&&r| world.ended(r));
-        if let (Some(&partner), true) = (ended, self.partner_ended) {
-            return Err(TransportError::PartnerEnded {
-                rank,
-                partner,
-                tag: 0,
-                waiting: IN_SPLIT,
-                elements: 0,
-            });
+        let waiting = Waiting {
+            rank,
+            waiting: IN_SPLIT,
+            partner: ended.copied().unwrap_or(rank),
+            label: None,
+            tag: 0,
+            elements: 0,
+        };
+        if ended.is_some() && self.partner_ended {
+            return Err(TransportError::PartnerEnded { waiting });
         }
         self.partner_ended = ended.is_some();
         let limit = world.options.watchdog_seconds;
         if limit > 0.0 && seconds > limit {
             return Err(TransportError::Timeout {
-                rank,
-                partner: rank,
-                tag: 0,
-                waiting: IN_SPLIT,
-                elements: 0,
+                waiting,
                 seconds: limit,
             });
         }

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use super::ThreadOptions;
 use super::engine::board::{Board, Offer};
+use super::graph::Published;
 use super::mailbox::Mailbox;
 
 /// No rank.
@@ -27,6 +28,7 @@ struct RankState {
     thread: OnceLock<Thread>,
     asleep: AtomicBool,
     ended: AtomicBool,
+    published: Published,
 }
 
 impl World {
@@ -74,6 +76,11 @@ impl World {
     /// Whether a rank ended well; all it sent is in the mailboxes then.
     pub(super) fn ended(&self, rank: usize) -> bool {
         self.ranks[rank].ended.load(Ordering::Acquire)
+    }
+
+    /// What others see of a rank's wait.
+    pub(super) fn published(&self, rank: usize) -> &Published {
+        &self.ranks[rank].published
     }
 
     /// Wakes a rank if it sleeps. Called after what it waits for was made visible.
