@@ -15,6 +15,7 @@ use super::session::{self, Program};
 use crate::bench::case::Request;
 use crate::bench::sweep::{self, News, Sweep};
 use crate::error::{Error, Result};
+use crate::exchange::eager;
 use crate::measure::ClockQuality;
 use crate::report::provenance::{Context, Provenance};
 use crate::report::record::{Kind, Record, Verdict};
@@ -46,12 +47,17 @@ pub fn run(options: &SwapOptions, job: &Job) -> Result<()> {
     };
     let test = SwapTest { request: &request };
     let outcomes = session::on_ranks(job, ranks, threads, &test)?;
-    let Some(outcome) = outcomes.into_iter().flatten().next() else {
+    let Some(Outcome {
+        sweep,
+        mut provenance,
+        clock,
+        eager_limit,
+    }) = outcomes.into_iter().flatten().next()
+    else {
         return Ok(());
     };
-    let (sweep, mut provenance, clock) = outcome;
     provenance.finish();
-    let found = results::results(&sweep, &request, clock, None, unavailable);
+    let found = results::results(&sweep, &request, clock, eager_limit, unavailable);
     let verdict = verdict(&sweep, &found);
     print(&swap_text::results(&found))?;
     print(&format!("\n{}", text::verdict(&verdict)))?;
@@ -70,8 +76,16 @@ struct SwapTest<'a> {
     request: &'a Request,
 }
 
+/// What rank 0 has in the end.
+struct Outcome {
+    sweep: Sweep,
+    provenance: Provenance,
+    clock: ClockRecord,
+    eager_limit: Option<usize>,
+}
+
 impl Program for SwapTest<'_> {
-    type Output = Option<(Sweep, Provenance, ClockRecord)>;
+    type Output = Option<Outcome>;
 
     fn run<T: Transport>(&self, comm: T) -> Result<Self::Output> {
         let provenance = session::gather_places(&comm)?.map(|places| {
@@ -89,6 +103,7 @@ impl Program for SwapTest<'_> {
             ))?;
         }
         let speaks = provenance.is_some();
+        let eager_limit = self.announce(&comm, speaks)?;
         let cache = machine::last_cache_bytes().unwrap_or(CACHE_BYTES);
         let sweep = sweep::run(&comm, self.request, cache, |news| {
             if speaks {
@@ -104,7 +119,51 @@ impl Program for SwapTest<'_> {
             overhead: quality.overhead,
             uncertainty: sweep.clock_uncertainty,
         };
-        Ok(Some((sweep, provenance, clock)))
+        Ok(Some(Outcome {
+            sweep,
+            provenance,
+            clock,
+            eager_limit,
+        }))
+    }
+}
+
+impl SwapTest<'_> {
+    /// Says which exchanges rely on buffering, and up to what size this library buffers: measured
+    /// between the first two ranks that swap. Nothing where none does.
+    fn announce<T: Transport>(&self, comm: &T, speaks: bool) -> Result<Option<usize>> {
+        let illegal = || self.request.ways.iter().filter(|way| !way.is_legal());
+        let Some(&(a, b)) = self
+            .request
+            .pairs
+            .first()
+            .filter(|_| illegal().next().is_some())
+        else {
+            return Ok(None);
+        };
+        let limit = eager::eager_limit(comm, a, b)?;
+        if speaks {
+            let names: Vec<String> = illegal().map(ToString::to_string).collect();
+            let volumes = self.request.volumes.iter();
+            let largest = volumes.filter_map(|&volume| {
+                let fewest = self.request.messages(volume).next()?;
+                Some(volume / fewest)
+            });
+            let largest = largest.max().unwrap_or(0);
+            let mut text = format!(
+                "relies on buffering: {}; standard sends between ranks {a} and {b} were buffered \
+                 up to {limit} bytes (measured now), synchronous ones never are",
+                names.join(", ")
+            );
+            if largest > limit {
+                text.push_str(&format!(
+                    "; messages of up to {largest} bytes are asked for: expect a deadlock, which is \
+                     reported and ends the job"
+                ));
+            }
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
+        Ok(Some(limit))
     }
 }
 
