@@ -1,7 +1,7 @@
 //! Every engine over MPI moves the right elements: the program launches itself as ranks.
 //!
 //! Built with `--features mpi` only; without a harness, because the ranks are started from here.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "common/relaunch.rs"]
 mod relaunch;

@@ -1,7 +1,7 @@
 //! A test program that starts itself under MPI's launcher: as a test it launches, as a rank it
 //! plays one part. `MPIEXEC` names the launcher of the library that was built with.
 
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout)]
 
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -63,8 +63,11 @@ pub(crate) fn launch(part: &str, ranks: usize) -> Ended {
     }
 }
 
+/// What a check finds: nothing, or the reason for its failure.
+pub(crate) type Check<'a> = &'a dyn Fn() -> Result<(), String>;
+
 /// Runs checks one after the other, as the harness of tests would print them.
-pub(crate) fn run(checks: &[(&str, &dyn Fn() -> Result<(), String>)]) {
+pub(crate) fn run(checks: &[(&str, Check<'_>)]) {
     println!("\nrunning {} tests", checks.len());
     let mut failures = Vec::new();
     for (name, check) in checks {
