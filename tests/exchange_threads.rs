@@ -420,6 +420,7 @@ fn collectives_for_every_number_of_ranks() {
                 let block = |rank: usize| vec![rank as f64; (rank * 2) % 5];
                 let blocks = collective::gather(&comm, root, &block(rank))?;
                 let expected = (rank == root).then(|| (0..size).map(block).collect::<Vec<_>>());
+                let blocks = blocks.map(|all| all.iter().map(<[f64]>::to_vec).collect::<Vec<_>>());
                 assert_eq!(blocks, expected);
 
                 // Joining intervals notices a wrong order: only neighbours join.

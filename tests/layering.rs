@@ -58,6 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "problem",
             "decomp",
             "transport",
+            "swap",
             "exchange",
             "transform",
             "pencil",

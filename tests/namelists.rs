@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use pstswm::app::init;
 use pstswm::decomp::mesh::{MeshChoice, RankOrder};
 use pstswm::exchange::choice::TransposeAlgorithm;
+use pstswm::exchange::gather::FLOW_CONTROL;
 use pstswm::namelist::reference::{reference_markdown, template};
 use pstswm::namelist::{self, Namelist, NamelistError, check_ranks};
 use pstswm::pencil::choice::FftAlgorithm;
@@ -170,7 +171,7 @@ fn defaults_are_those_of_the_contract() {
     assert_eq!(namelist.algorithm.mesh, MeshChoice::Auto);
     assert_eq!(namelist.algorithm.rank_order, RankOrder::Row);
     assert_eq!(namelist.algorithm.fft, FftAlgorithm::DoubleTranspose);
-    assert_eq!(namelist.algorithm.gather, Default::default());
+    assert_eq!(namelist.algorithm.gather, FLOW_CONTROL);
     assert_eq!(
         (
             namelist.output.every_steps,
@@ -213,7 +214,8 @@ fn stages_override_the_general_keys() {
     );
     assert_eq!(algorithm.legendre_transpose.protocol.name(), "blocking");
     assert_eq!(algorithm.legendre_transpose.max_requests, 8);
-    assert!(algorithm.gather.barrier);
+    // Gathers have keys of their own.
+    assert_eq!(algorithm.gather, FLOW_CONTROL);
     assert!(
         namelist
             .resolved
@@ -407,8 +409,11 @@ const BAD: &[(&str, &str, &[&str])] = &[
         &["algorithm.fft = \"distributed\": unavailable in this version; available: \"single-transpose\", \"double-transpose\""]),
     ("williamson-2", "[algorithm]\nlegendre = \"distributed\"",
         &["algorithm.legendre = \"distributed\": unavailable in this version; available: \"transpose\""]),
-    ("williamson-2", "[algorithm.gather]\ntranspose = \"logarithmic\"",
-        &["algorithm.gather.transpose = \"logarithmic\": unavailable in this version; available: \"swap\", \"send-recv\", \"collective\""]),
+    ("williamson-2", "[algorithm.fft-transpose]\ntranspose = \"logarithmic\"",
+        &["algorithm.fft-transpose.transpose = \"logarithmic\": unavailable in this version; available: \"swap\", \"send-recv\", \"collective\""]),
+    ("williamson-2", "[algorithm.gather]\nprotocol = 0",
+        &["algorithm.gather.protocol = 0: protocol \"blocking\" with order \"simple\""]),
+    ("williamson-2", "[algorithm.gather]\nengine = \"alltoallv\"", &["algorithm.gather", "engine"]),
     ("williamson-2", "[algorithm]\nengine = \"alltoallv\"\ntranspose = \"swap\"",
         &["bad.toml:5:13: algorithm.transpose = \"swap\": transpose = \"swap\" is made of messages", "leave one of the two out"]),
     ("williamson-2", "[algorithm]\nengine = \"alltoallv\"\n[algorithm.fft-transpose]\ntranspose = \"send-recv\"",
@@ -420,8 +425,8 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("williamson-2", "[algorithm]\nprotocol = \"nonblockin\"", &["did you mean \"nonblocking\"?"]),
     ("williamson-2", "[algorithm]\nprotocol = 0\norder = \"simple\"",
         &["bad.toml:4:12: algorithm.protocol = 0: protocol \"blocking\" with order \"simple\"", "legal orders of this protocol: ordered"]),
-    ("williamson-2", "[algorithm]\nprotocol = 10\n[algorithm.gather]\norder = \"delayed\"",
-        &["bad.toml:6:9: algorithm.gather.order = \"delayed\": protocol \"blocking-synchronous\""]),
+    ("williamson-2", "[algorithm]\nprotocol = 10\n[algorithm.fft-transpose]\norder = \"delayed\"",
+        &["bad.toml:6:9: algorithm.fft-transpose.order = \"delayed\": protocol \"blocking-synchronous\""]),
     ("williamson-2", "[algorithm]\nhandshake = 1",
         &["algorithm.handshake = 1: must be true, false, not a whole number"]),
     ("williamson-2", "[algorithm]\neager-limit = -1", &["algorithm.eager-limit = -1: must be"]),

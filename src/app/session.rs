@@ -68,14 +68,14 @@ pub(super) fn gather_places<T: Transport>(comm: &T) -> Result<Option<Vec<Place>>
     let Some(all) = collective::gather(comm, 0, &bytes)? else {
         return Ok(None);
     };
-    let place = |bytes: Vec<f64>| {
-        let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
+    let place = |bytes: &[f64]| {
+        let bytes: Vec<u8> = bytes.iter().map(|&byte| byte as u8).collect();
         serde_json::from_slice(&bytes).unwrap_or(Place {
             host: None,
             cpus: None,
         })
     };
-    Ok(Some(all.into_iter().map(place).collect()))
+    Ok(Some(all.iter().map(place).collect()))
 }
 
 /// Everything a rank needs to know.

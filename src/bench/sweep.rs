@@ -280,7 +280,7 @@ impl<T: Transport> Rank<'_, T> {
             let point = &mut points[index];
             for (samples, &(a, b)) in point.samples.iter_mut().zip(&self.request.pairs) {
                 let of = |rank: usize| {
-                    let times = &all[self.request.group_rank(rank)];
+                    let times = all.block(self.request.group_rank(rank));
                     (times[2 * place], times[2 * place + 1])
                 };
                 let (first, second) = (of(a), of(b));
@@ -325,12 +325,12 @@ impl<T: Transport> Rank<'_, T> {
         let words = self.wrong.as_deref().unwrap_or_default();
         let bytes: Vec<f64> = words.bytes().map(f64::from).collect();
         let all = collective::gather(self.group, 0, &bytes)?;
-        let words = |bytes: Vec<f64>| {
-            let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
+        let words = |bytes: &[f64]| {
+            let bytes: Vec<u8> = bytes.iter().map(|&byte| byte as u8).collect();
             String::from_utf8_lossy(&bytes).into_owned()
         };
         Ok(all.map(|all| {
-            let texts = all.into_iter().map(words);
+            let texts = all.iter().map(words);
             texts.filter(|text| !text.is_empty()).collect()
         }))
     }

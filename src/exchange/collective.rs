@@ -1,10 +1,10 @@
 //! Collectives from plain messages, the same on every transport. Results never depend on timing.
 
+use super::gather::{FLOW_CONTROL, Gathered};
 use crate::transport::{COLLECTIVE_TAGS, Scope, SendMode, Tag, Transport, TransportError};
 
 const BARRIER: Tag = COLLECTIVE_TAGS;
 const BROADCAST: Tag = COLLECTIVE_TAGS + 1;
-const GATHER: Tag = COLLECTIVE_TAGS + 2;
 const REDUCE: Tag = COLLECTIVE_TAGS + 3;
 
 /// Returns when every rank has called it. Dissemination: ceil(log2 P) signals per rank.
@@ -61,47 +61,14 @@ pub fn broadcast<T: Transport>(
 
 /// Collects blocks of any lengths: the root gets them in the order of ranks, the others `None`.
 ///
-/// The root asks one rank after another, so that at most one block is under way.
-///
 /// # Errors
 /// Those of the transport; a root that does not exist.
 pub fn gather<T: Transport>(
     comm: &T,
     root: usize,
     block: &[f64],
-) -> Result<Option<Vec<Vec<f64>>>, TransportError> {
-    check_root(comm, root)?;
-    if comm.rank() != root {
-        let len = [f64::from_bits(block.len() as u64)];
-        comm.over(&len, &mut [], |scope| {
-            scope.await_signal(root, GATHER)?;
-            scope.send(SendMode::Standard, root, GATHER, 0..1)
-        })?;
-        if !block.is_empty() {
-            comm.over(block, &mut [], |scope| {
-                scope.send(SendMode::Standard, root, GATHER, 0..block.len())
-            })?;
-        }
-        return Ok(None);
-    }
-    let mut blocks = Vec::with_capacity(comm.size());
-    for from in 0..comm.size() {
-        if from == root {
-            blocks.push(block.to_vec());
-            continue;
-        }
-        let mut len = [0.0];
-        comm.over(&[], &mut len, |scope| {
-            scope.signal(from, GATHER)?;
-            scope.recv(from, GATHER, 0..1)
-        })?;
-        let mut received = vec![0.0; len[0].to_bits() as usize];
-        if !received.is_empty() {
-            receive(comm, from, GATHER, &mut received)?;
-        }
-        blocks.push(received);
-    }
-    Ok(Some(blocks))
+) -> Result<Option<Gathered>, TransportError> {
+    super::gather::gather(comm, root, block, &FLOW_CONTROL)
 }
 
 /// Combines the `data` of all ranks at the root; what the others keep is unspecified.

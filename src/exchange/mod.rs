@@ -3,6 +3,7 @@
 pub mod choice;
 pub mod collective;
 pub mod eager;
+pub mod gather;
 pub mod plan;
 pub mod steps;
 pub mod transpose;

@@ -16,6 +16,7 @@ use crate::problem::definition::{
     Scheme, StateFile, TimeStepping, VariableNames,
 };
 use crate::problem::planet::{DAY, Planet};
+use crate::swap::method::Method;
 use crate::transport::EngineKind;
 
 /// Bytes of the largest file taken for a namelist.
@@ -266,9 +267,19 @@ fn algorithm(settings: &Settings) -> Option<AlgorithmChoice> {
         )?,
         fft_transpose: exchange(settings, "algorithm.fft-transpose")?,
         legendre_transpose: exchange(settings, "algorithm.legendre-transpose")?,
-        gather: exchange(settings, "algorithm.gather")?,
+        gather: gather(settings)?,
         eager_limit: settings.size("algorithm.eager-limit")?,
         watchdog_seconds: settings.number("algorithm.watchdog-seconds")?,
+    })
+}
+
+fn gather(settings: &Settings) -> Option<Method> {
+    Some(Method {
+        order: settings.order("algorithm.gather")?,
+        protocol: settings.protocol("algorithm.gather")?,
+        handshake: settings.flag("algorithm.gather.handshake")?,
+        max_requests: settings.size("algorithm.gather.max-requests")?,
+        overlap: settings.flag("algorithm.gather.overlap")?,
     })
 }
 

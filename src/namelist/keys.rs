@@ -333,6 +333,20 @@ const GENERAL: &[Key] = &[
 ];
 
 #[rustfmt::skip]
+const GATHER: &[Key] = &[
+    key("algorithm.gather", "order", Kind::Name(choices::ORDERS), "\"simple\"",
+        "The order of the calls of a step; nothing goes back, so little depends on it."),
+    key("algorithm.gather", "protocol", Kind::Protocol, "\"nonblocking-recv\"",
+        "The calls of a step."),
+    key("algorithm.gather", "handshake", Kind::Flag, "true",
+        "The root signals a rank once its receive is posted."),
+    key("algorithm.gather", "max-requests", Kind::Whole(0, 1_000_000), "64",
+        "Receives that the root posts ahead; 0: all."),
+    key("algorithm.gather", "overlap", Kind::Flag, "true",
+        "Post receives ahead; otherwise one rank after the other."),
+];
+
+#[rustfmt::skip]
 const OUTPUT: &[Key] = &[
     key("output", "directory", Kind::Text, "\"out\"",
         "Folder of history and checkpoint files, relative to where the program is started."),
@@ -362,7 +376,7 @@ const MEASURE: &[Key] = &[
 ];
 
 /// The tables of the stages, each with what it is about.
-pub const STAGES: [(&str, &str); 5] = [
+pub const STAGES: [(&str, &str); 4] = [
     (
         "algorithm.fft-transpose",
         "Transposes along a mesh row, for the FFT.",
@@ -379,7 +393,6 @@ pub const STAGES: [(&str, &str); 5] = [
         "algorithm.legendre-sum",
         "Vector sum of a distributed Legendre transform.",
     ),
-    ("algorithm.gather", "Gathering for output."),
 ];
 
 /// Every table, with one line, in the order of a namelist.
@@ -397,6 +410,10 @@ pub static TABLES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|
         ("algorithm", "How the work is split and how data move."),
     ];
     tables.extend(STAGES);
+    tables.push((
+        "algorithm.gather",
+        "Gathering for output: flow control at the root.",
+    ));
     tables.push(("output", "What is written, and when."));
     tables.push(("measure", "How a run is timed."));
     tables
@@ -413,6 +430,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
             ..*key
         }));
     }
+    keys.extend_from_slice(GATHER);
     keys.extend_from_slice(OUTPUT);
     keys.extend_from_slice(MEASURE);
     keys

@@ -348,6 +348,7 @@ pub(super) fn rules(settings: &Settings, findings: &mut Findings<'_>) {
     for table in ["algorithm"]
         .into_iter()
         .chain(STAGES.map(|(stage, _)| stage))
+        .chain(["algorithm.gather"])
     {
         engine(settings, table, &mut complain);
         let keys = [format!("{table}.protocol"), format!("{table}.order")];
@@ -357,7 +358,7 @@ pub(super) fn rules(settings: &Settings, findings: &mut Findings<'_>) {
             continue;
         };
         // What a stage inherits is reported once, at the general keys.
-        let reported = inherited && table != "algorithm";
+        let reported = inherited && STAGES.iter().any(|(stage, _)| *stage == table);
         if !protocol.legal_with(order) && !reported {
             let key = if settings.mentioned(&keys[0]) {
                 &keys[0]

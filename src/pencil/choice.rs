@@ -2,6 +2,7 @@
 
 use crate::decomp::mesh::{MeshChoice, RankOrder};
 use crate::exchange::choice::ExchangeChoice;
+use crate::swap::method::Method;
 
 /// How the FFT meets the distribution of longitudes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +40,7 @@ pub struct AlgorithmChoice {
     /// The transpose along a mesh column, for the Legendre transform.
     pub legendre_transpose: ExchangeChoice,
     /// Gathering for output.
-    pub gather: ExchangeChoice,
+    pub gather: Method,
     /// Largest message, in bytes, that the threads transport buffers.
     pub eager_limit: usize,
     /// A wait of this many seconds ends the job with a report; 0: never.

@@ -6,7 +6,8 @@ use num_complex::Complex64;
 use super::diagnostics::Invariants;
 use super::model::{Model, SolverError};
 use super::state::State;
-use crate::exchange::collective::{broadcast, gather};
+use crate::exchange::collective::broadcast;
+use crate::exchange::gather::gather;
 use crate::problem::definition::{Mountain, Problem, TimeStepping};
 use crate::report::netcdf::CheckpointData;
 use crate::spectral::truncation::Truncation;
@@ -110,13 +111,13 @@ impl<T: Transport> Model<T> {
                 .flat_map(|(_, range)| &field[range.start..range.end - 1])
                 .flat_map(|c| [c.re, c.im])
                 .collect();
-            let Some(blocks) = gather(&self.world, 0, &own)? else {
+            let Some(blocks) = gather(&self.world, 0, &own, &self.gather)? else {
                 continue;
             };
             let mut whole = vec![0.0; order.per_level * distribution.levels];
             for (rank, block) in blocks.iter().enumerate() {
                 let (x, y) = distribution.mesh.position(rank);
-                let mut rest = block.as_slice();
+                let mut rest = block;
                 for unit in distribution.column_units(x).of(y) {
                     let range = order.range(unit.level, unit.m);
                     let (part, after) = rest.split_at(range.len());

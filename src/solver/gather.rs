@@ -6,7 +6,7 @@ use num_complex::Complex64;
 use super::model::{Model, SolverError};
 use super::sums::sum_over_ranks;
 use crate::dd::{Dd, two_product};
-use crate::exchange::collective::gather;
+use crate::exchange::gather::gather;
 use crate::measure::Phase;
 use crate::pencil::INVERSE_FIELDS;
 use crate::problem::planet::DAY;
@@ -122,7 +122,7 @@ impl<T: Transport> Model<T> {
                 }
             }
         }
-        let Some(blocks) = gather(&self.world, 0, &block)? else {
+        let Some(blocks) = gather(&self.world, 0, &block, &self.gather)? else {
             return Ok(None);
         };
         let (nlat, nlon) = (self.problem.nlat, self.problem.nlon);

@@ -18,6 +18,7 @@ use crate::pencil::{FORWARD_FIELDS, GridShape, INVERSE_FIELDS, Pencil, PencilErr
 use crate::problem::cases::Case;
 use crate::problem::definition::{Problem, Scheme, TimeStepping};
 use crate::problem::input::InputError;
+use crate::swap::method::Method;
 use crate::transform::Lane;
 use crate::transform::kernels::Family;
 use crate::transport::{Transport, TransportError};
@@ -51,6 +52,8 @@ pub enum SolverError {
 /// The model of one rank.
 pub struct Model<T: Transport> {
     pub(super) world: T,
+    /// How output is gathered.
+    pub(super) gather: Method,
     pub(super) problem: Problem,
     pub(super) time: TimeStepping,
     pub(super) pencil: Pencil<T>,
@@ -113,6 +116,7 @@ impl<T: Transport> Model<T> {
         let zeros = || State::zeros(len);
         let complex = || vec![Complex64::default(); len];
         let mut model = Self {
+            gather: choice.gather,
             coriolis: super::start::coriolis(layout, &problem, case.as_deref()),
             secant2: super::start::secant2(&shape, pencil.gauss()),
             advection_only: case.as_deref().is_some_and(Case::advection_only),
