@@ -99,11 +99,11 @@ fn the_same_bits_as_on_threads() {
         ),
         (
             4,
-            "--set algorithm.mesh=[2,2] --set algorithm.engine=\"put-pscw\"",
+            "--set algorithm.mesh=[2,2] --set algorithm.engine=\"shared-window\"",
         ),
     ] {
         if ranks > most_ranks() {
-            println!("not run on {ranks} ranks: {more}");
+            eprintln!("not run on {ranks} ranks: {more}");
             continue;
         }
         let output = launch(ranks, &format!("{RUN} {more}"));
@@ -111,6 +111,75 @@ fn the_same_bits_as_on_threads() {
         assert_eq!(checksum(&output), expected, "{ranks} ranks {more}");
         // Rank 0 alone speaks.
         assert_eq!(text(&output.stdout).matches("VALID").count(), 1);
+    }
+}
+
+#[test]
+fn windows_that_the_library_mixes_are_refused() {
+    if !pstswm::transport::mpi::library().starts_with("Open MPI v4.") {
+        return;
+    }
+    let words = "--set algorithm.mesh=[2,2] --set algorithm.engine=\"put-fence\"";
+    let output = launch(4, &format!("{RUN} {words}"));
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("--mca osc ^rdma") && said.contains("algorithm.engine"),
+        "{said}"
+    );
+    assert_eq!(
+        said.matches("pstswm:").count(),
+        1,
+        "rank 0 alone speaks: {said}"
+    );
+    let words = "swap --all-pairs --engine all --order simple --protocol 3 --volume 1024 \
+                 --messages 1,2 --iterations 1 --repeat 6 --overlap no";
+    let output = launch(4, words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("# no engine put-fence: Open MPI v4"),
+        "{said}"
+    );
+    assert!(said.contains("shared-window 0-2"), "{said}");
+}
+
+#[test]
+fn swap_times_the_library() {
+    let folder = common::Folder::new("mpi-swap");
+    let file = folder.0.join("r.json");
+    let words = format!(
+        "swap --volume 64KiB,1024 --messages 1,8 --iterations 1,3 --repeat 7 --engine all --json {}",
+        file.display()
+    );
+    let output = launch(2, &words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert_eq!(said.matches("result         VALID").count(), 1, "{said}");
+    let record: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(record["provenance"]["transport"], "mpi");
+    let cases = record["results"]["cases"].as_array().unwrap();
+    // 29 legal pairs, 24 of them with overlap, at two volumes, with two numbers of iterations.
+    let pairs = cases.iter().filter(|case| case["engine"] == "pairwise");
+    assert_eq!(pairs.count(), 4 * (29 + 24));
+    assert!(cases.iter().all(|case| case["verified"] == true));
+}
+
+#[test]
+fn what_relies_on_buffering_is_announced_and_ends() {
+    let words = "swap --order simple --protocol blocking --unsafe-order --volume 64KiB \
+                 --messages 1 --iterations 1 --overlap no --watchdog 1";
+    let output = launch(2, words);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for needed in [
+        "simple/blocking; standard sends between ranks 0 and 1 were buffered up to",
+        "expect a deadlock",
+        "rank 0: waited 1 s in MPI_Send for rank 1 (simple/blocking, step 0, 65536 bytes)",
+        "rank 1: waited 1 s in MPI_Send for rank 0 (simple/blocking, step 0, 65536 bytes)",
+    ] {
+        assert!(said.contains(needed), "{needed}:\n{said}");
     }
 }
 

@@ -221,6 +221,10 @@ pub(super) fn run_on_mpi<P: Program>(job: &MpiJob, program: &P) -> Result<P::Out
     if let Err(error) = &result {
         let rank = job.rank_and_size().0;
         if rank != 0 {
+            if matches!(error, Error::Input(_)) {
+                // Rank 0 has the same input: it speaks, and ends the job meanwhile.
+                std::thread::sleep(std::time::Duration::from_secs(2));
+            }
             let _ = writeln!(std::io::stderr(), "pstswm: rank {rank}: {error}");
             mpi::abort_job(i32::from(error.exit_code()));
         }

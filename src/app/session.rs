@@ -241,6 +241,9 @@ impl Session {
             SolverError::File { key: place, error } => {
                 Error::Input(format!("{}: {error}", key(place)))
             }
+            SolverError::Pencil(PencilError::Transport(
+                error @ TransportError::NoEngine { .. },
+            )) => Error::Input(format!("{}: {error}", key("algorithm.engine"))),
             SolverError::Pencil(PencilError::Plan(error)) => {
                 Error::Input(format!("{}: {error}", key("algorithm.protocol")))
             }
@@ -251,6 +254,9 @@ impl Session {
 
 impl From<TransportError> for Error {
     fn from(error: TransportError) -> Self {
-        Self::Failed(error.to_string())
+        match error {
+            TransportError::NoEngine { .. } => Self::Input(error.to_string()),
+            _ => Self::Failed(error.to_string()),
+        }
     }
 }

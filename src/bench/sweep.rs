@@ -1,12 +1,12 @@
 //! The samples of the swap test. Every round takes one sample of every point, in an order drawn
 //! anew, so that a drift of the machine favours no protocol.
 
-use super::case::{Case, Request};
+use super::case::{Case, Request, Way};
 use super::clock::CommonClock;
 use super::data::Eviction;
 use super::mover::Mover;
 use crate::exchange::collective;
-use crate::transport::{Transport, TransportError};
+use crate::transport::{Block, EngineKind, Pattern, Transport, TransportError};
 
 /// Samples that a curve should have at least: enough for an interval of the median.
 const FEWEST: usize = 6;
@@ -71,6 +71,8 @@ pub enum News {
 pub struct Sweep {
     /// Every point.
     pub points: Vec<Point>,
+    /// Engines that cannot be had between these ranks, and why.
+    pub refused: Vec<(EngineKind, String)>,
     /// What arrived wrong, the first case of each rank.
     pub wrong: Vec<String>,
     /// Largest uncertainty of the common clock, s.
@@ -96,6 +98,20 @@ pub fn run<T: Transport>(
     if !takes_part {
         return Ok(None);
     }
+    let refused = refusals(&group, own.map(|_| &pair), &request.ways)?;
+    let request = &Request {
+        ways: request
+            .ways
+            .iter()
+            .copied()
+            .filter(|way| {
+                !refused
+                    .iter()
+                    .any(|(engine, _)| *way == Way::Engine(*engine))
+            })
+            .collect(),
+        ..request.clone()
+    };
     let names = own.map(|own| {
         let (a, b) = request.pairs[own];
         if a == me { (a, b) } else { (b, a) }
@@ -134,13 +150,69 @@ pub fn run<T: Transport>(
         });
     }
     rank.last_swaps(&mut points)?;
-    let wrong = rank.all_wrong()?;
+    let wrong = texts(&group, rank.wrong.as_deref().unwrap_or_default())?;
     let mut uncertainty = [uncertainty];
     collective::reduce(&group, 0, &mut uncertainty, largest)?;
     Ok(wrong.map(|wrong| Sweep {
         points,
+        refused,
         wrong,
         clock_uncertainty: uncertainty[0],
+    }))
+}
+
+/// Engines that some pair of ranks cannot have, found by preparing the smallest exchange; on every
+/// rank the same ones, the reason on rank 0.
+fn refusals<T: Transport>(
+    group: &T,
+    pair: Option<&T>,
+    ways: &[Way],
+) -> Result<Vec<(EngineKind, String)>, TransportError> {
+    let mut refused = Vec::new();
+    for way in ways {
+        let Way::Engine(engine) = *way else { continue };
+        let mut reason = String::new();
+        if let Some(pair) = pair {
+            let block = vec![Block::contiguous(1 - pair.rank(), 0..1)];
+            let smallest = Pattern {
+                send: block.clone(),
+                recv: block,
+                messages: 1,
+                together: false,
+            };
+            match pair.engine(engine, &smallest) {
+                Err(TransportError::NoEngine { reason: why, .. }) => reason = why,
+                prepared => drop(prepared?),
+            }
+        }
+        let mut none = [f64::from(u8::from(!reason.is_empty()))];
+        collective::allreduce(group, &mut none, largest)?;
+        let reasons = texts(group, &reason)?;
+        if none[0] > 0.0 {
+            refused.push((
+                engine,
+                reasons
+                    .and_then(|all| all.into_iter().next())
+                    .unwrap_or_default(),
+            ));
+        }
+    }
+    Ok(refused)
+}
+
+/// The words of all ranks that have some, on rank 0.
+fn texts<T: Transport>(comm: &T, words: &str) -> Result<Option<Vec<String>>, TransportError> {
+    let bytes: Vec<f64> = words.bytes().map(f64::from).collect();
+    let all = collective::gather(comm, 0, &bytes)?;
+    let text = |bytes: &[f64]| {
+        let bytes: Vec<u8> = bytes.iter().map(|&byte| byte as u8).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    Ok(all.map(|all| {
+        all.iter()
+            .map(text)
+            .filter(|text| !text.is_empty())
+            .collect()
     }))
 }
 
@@ -318,21 +390,6 @@ impl<T: Transport> Rank<'_, T> {
         }
         let seconds = self.group.now() - begin;
         Ok([seconds / point.case.iterations as f64, start.late])
-    }
-
-    /// The first wrong data of each rank, on rank 0.
-    fn all_wrong(&self) -> Result<Option<Vec<String>>, TransportError> {
-        let words = self.wrong.as_deref().unwrap_or_default();
-        let bytes: Vec<f64> = words.bytes().map(f64::from).collect();
-        let all = collective::gather(self.group, 0, &bytes)?;
-        let words = |bytes: &[f64]| {
-            let bytes: Vec<u8> = bytes.iter().map(|&byte| byte as u8).collect();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        Ok(all.map(|all| {
-            let texts = all.iter().map(words);
-            texts.filter(|text| !text.is_empty()).collect()
-        }))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::exchange::eager;
 use crate::measure::ClockQuality;
 use crate::report::provenance::{Context, Provenance};
 use crate::report::record::{Kind, Record, Verdict};
-use crate::report::swap::{ClockRecord, SwapResults};
+use crate::report::swap::{ClockRecord, SwapResults, Unavailable};
 use crate::report::{csv, json, machine, swap_text, text, units};
 use crate::transport::Transport;
 use crate::transport::threads::ThreadOptions;
@@ -36,7 +36,7 @@ type SwapRecord = Record<SwapResults>;
 /// Bad options, a failed exchange, wrong data.
 pub fn run(options: &SwapOptions, job: &Job) -> Result<()> {
     let ranks = options.rank_count(job)?;
-    let (request, unavailable) = options.request(job, ranks)?;
+    let (request, mut unavailable) = options.request(job, ranks)?;
     if job.is_root() {
         check_files(options)?;
     }
@@ -56,6 +56,18 @@ pub fn run(options: &SwapOptions, job: &Job) -> Result<()> {
     else {
         return Ok(());
     };
+    for (engine, reason) in &sweep.refused {
+        if !options.engine.iter().any(|name| name == "all") {
+            return Err(Error::Input(format!(
+                "--engine {}: {reason}",
+                engine.name()
+            )));
+        }
+        unavailable.push(Unavailable {
+            engine: engine.name().to_owned(),
+            reason: reason.clone(),
+        });
+    }
     provenance.finish();
     let found = results::results(&sweep, &request, clock, eager_limit, unavailable);
     let verdict = verdict(&sweep, &found);

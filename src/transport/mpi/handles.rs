@@ -124,6 +124,15 @@ impl Comm {
     }
 }
 
+/// Ranks of the whole job.
+pub(super) fn job_size() -> Result<usize, TransportError> {
+    let mut size = 0;
+    // SAFETY: the communicator of the job lives from start to end of MPI.
+    let code = unsafe { ffi::MPI_Comm_size(ffi::RSMPI_COMM_WORLD, &mut size) };
+    checked(code, "MPI_Comm_size", 0)?;
+    Ok(size as usize)
+}
+
 impl Drop for Comm {
     fn drop(&mut self) {
         if !failing() {

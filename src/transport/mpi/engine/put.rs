@@ -6,10 +6,10 @@ use std::ptr;
 
 use super::Buffers;
 use super::plan::{Piece, Plan};
-use crate::transport::TransportError;
-use crate::transport::mpi::handles::{Comm, Group, Window};
+use crate::transport::mpi::handles::{Comm, Group, Window, job_size};
 use crate::transport::mpi::watch::{Call, waiting};
-use crate::transport::mpi::{f64_type, ffi};
+use crate::transport::mpi::{f64_type, ffi, library};
+use crate::transport::{EngineKind, TransportError};
 
 /// The window, and how its epochs begin and end.
 pub(super) struct Put {
@@ -33,7 +33,36 @@ const OPENING: c_int = ffi::MPI_MODE_NOPRECEDE as c_int;
 const CLOSING: c_int =
     (ffi::MPI_MODE_NOSTORE | ffi::MPI_MODE_NOPUT | ffi::MPI_MODE_NOSUCCEED) as c_int;
 
-fn window(comm: &Comm, plan: &Plan) -> Result<Window, TransportError> {
+/// Why windows of a part of the job's ranks cannot be trusted; `None`: they can.
+///
+/// Open MPI's component osc/rdma names the shared memory of a window by job and communicator
+/// number, and the parts of a split have the same number: on one node two windows become one, data
+/// mix and ranks crash (open-mpi/ompi issue 9492, mended in version 5; seen with 4.1.4).
+fn mixes(library: &str, (ranks, of): (usize, usize), components: Option<&str>) -> Option<String> {
+    let version = library.strip_prefix("Open MPI v")?;
+    let major: u32 = version.split('.').next()?.parse().ok()?;
+    let without_rdma = components.is_some_and(|list| match list.strip_prefix('^') {
+        Some(excluded) => excluded.contains("rdma"),
+        None => !list.contains("rdma"),
+    });
+    let (first, ..) = library.split_once(',').unwrap_or((library, ""));
+    (major < 5 && ranks > 1 && ranks < of && !without_rdma).then(|| {
+        format!(
+            "{first} mixes the windows of different parts of the ranks, here {ranks} of {of} (its \
+             osc/rdma, before version 5): mpirun --mca osc ^rdma, or a mesh of one row or column"
+        )
+    })
+}
+
+fn window(comm: &Comm, plan: &Plan, engine: EngineKind) -> Result<Window, TransportError> {
+    let components = std::env::var("OMPI_MCA_osc").ok();
+    let ranks = (plan.members.len(), job_size()?);
+    if let Some(reason) = mixes(&library(), ranks, components.as_deref()) {
+        return Err(TransportError::NoEngine {
+            engine: engine.name(),
+            reason,
+        });
+    }
     let allocate = (ffi::MPI_Win_allocate as _, &Call("MPI_Win_allocate"));
     Window::new(allocate, plan.received(), comm)
 }
@@ -42,7 +71,7 @@ impl Put {
     /// With fences.
     pub(super) fn fence(comm: &Comm, plan: &Plan) -> Result<Self, TransportError> {
         Ok(Self {
-            window: window(comm, plan)?,
+            window: window(comm, plan, EngineKind::PutFence)?,
             epochs: Epochs::Fence,
         })
     }
@@ -54,7 +83,7 @@ impl Put {
             (!peers.is_empty()).then(|| comm.group(&peers)).transpose()
         };
         Ok(Self {
-            window: window(comm, plan)?,
+            window: window(comm, plan, EngineKind::PutPscw)?,
             epochs: Epochs::Partners {
                 targets: group(&plan.send)?,
                 origins: group(&plan.recv)?,
@@ -193,4 +222,28 @@ fn fence(
         ffi::MPI_Win_fence(assertions, window)
     });
     plan.checked(code, call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_of_a_part_of_the_ranks_are_refused_where_they_mix() {
+        let old = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4";
+        let reason = mixes(old, (2, 4), None).unwrap();
+        assert!(reason.contains("Open MPI v4.1.4 mixes") && reason.contains("--mca osc ^rdma"));
+        assert!(mixes(old, (2, 4), Some("rdma,sm")).is_some());
+        assert!(mixes(old, (2, 4), Some("^pt2pt")).is_some());
+        for (library, ranks, components) in [
+            (old, (4, 4), None),
+            (old, (1, 4), None),
+            (old, (2, 4), Some("^rdma")),
+            (old, (2, 4), Some("pt2pt,sm")),
+            ("Open MPI v5.0.3, package: ...", (2, 4), None),
+            ("MPICH Version: 4.0.2", (2, 4), None),
+        ] {
+            assert_eq!(mixes(library, ranks, components), None, "{library}");
+        }
+    }
 }
