@@ -52,6 +52,11 @@ pub struct ExchangeChoice {
 }
 
 impl ExchangeChoice {
+    /// Whether elements that lie apart are moved as they are, so that nothing packs them.
+    pub fn moves_apart(&self) -> bool {
+        self.engine == Some(EngineKind::Alltoallw)
+    }
+
     /// How the messages between pairs of ranks travel.
     pub fn method(&self) -> Method {
         Method {

@@ -96,6 +96,52 @@ impl Plan {
         })
     }
 
+    /// Plans the transpose of blocks that may lie apart, for an engine that moves them as they are.
+    /// Blocks are ascending by rank, none empty, the own one among them; beside each side stands
+    /// the length of its buffer.
+    ///
+    /// # Errors
+    /// A rank outside the communicator; an own block of two lengths.
+    pub fn of_blocks(
+        rank: usize,
+        size: usize,
+        (send, send_len): (Vec<Block>, usize),
+        (recv, recv_len): (Vec<Block>, usize),
+        choice: &ExchangeChoice,
+    ) -> Result<Self, PlanError> {
+        let ranks = send.iter().chain(&recv).map(|block| block.peer);
+        if let Some(rank) = ranks.chain([rank]).find(|&rank| rank >= size) {
+            return Err(PlanError::Rank { rank, size });
+        }
+        let own = |blocks: &[Block]| {
+            let own = blocks.iter().find(|block| block.peer == rank);
+            own.map_or(0, Block::len)
+        };
+        let (sent, received) = (own(&send), own(&recv));
+        if sent != received {
+            return Err(PlanError::OwnBlock {
+                rank,
+                send: sent,
+                receive: received,
+            });
+        }
+        let others = || send.iter().filter(|block| block.peer != rank);
+        let elements: usize = others().map(Block::len).sum();
+        Ok(Self {
+            rank,
+            size,
+            choice: *choice,
+            schedule: Schedule::new(&choice.method(), &[])?,
+            own: (0..0, 0..0),
+            send_len,
+            recv_len,
+            messages: others().count() as u64,
+            bytes: (elements * size_of::<f64>()) as u64,
+            send,
+            recv,
+        })
+    }
+
     /// The same movement for an engine, the own block included.
     pub fn pattern(&self) -> Pattern {
         Pattern {

@@ -45,6 +45,11 @@ impl<T: Transport> Transpose<T> {
         &self.plan
     }
 
+    /// Whether elements that lie apart are moved as they are.
+    pub fn moves_apart(&self) -> bool {
+        self.plan.choice.moves_apart()
+    }
+
     /// Moves the data; every rank of the communicator calls it. Adds its cost to `movement`.
     ///
     /// # Errors

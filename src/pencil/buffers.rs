@@ -26,12 +26,14 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Sized for the larger number of fields, and for what this mesh needs.
+    /// Sized for the larger number of fields, and for what this mesh needs. `alike`: both as long
+    /// as the longer, for movements that do not pack, after which the arrays change roles.
     pub(super) fn new(
         distribution: &Distribution,
         (x, y): (usize, usize),
         layout: &SpectralLayout,
         units: &[Unit],
+        alike: bool,
     ) -> Self {
         const FIELDS: usize = FORWARD_FIELDS;
         let (px, py) = (distribution.mesh.px, distribution.mesh.py);
@@ -55,10 +57,15 @@ impl Buffers {
             only(double, row_lines * waves * CELL),
             whole_lines,
         ];
-        let zeros = |needs: &[usize]| vec![0.0; needs.iter().copied().max().unwrap_or(0)];
+        let longest = |needs: &[usize]| needs.iter().copied().max().unwrap_or(0);
+        let (mut first, mut second) = (longest(&first), longest(&second));
+        if alike {
+            first = first.max(second);
+            second = first;
+        }
         Self {
-            first: zeros(&first),
-            second: zeros(&second),
+            first: vec![0.0; first],
+            second: vec![0.0; second],
         }
     }
 

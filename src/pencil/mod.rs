@@ -15,6 +15,7 @@
 mod buffers;
 mod cells;
 pub mod choice;
+mod maps;
 pub mod spectral_layout;
 mod stage;
 mod transform;

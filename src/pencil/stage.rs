@@ -1,13 +1,16 @@
 //! The movements of one direction: their plans, and the copies in and out of messages.
 
+use std::ops::Range;
+
 use super::choice::AlgorithmChoice;
+use super::maps;
 use super::transform::PencilError;
 use crate::decomp::distribution::Distribution;
 use crate::decomp::units::{ColumnUnits, Unit};
 use crate::exchange::choice::ExchangeChoice;
 use crate::exchange::{Plan, Transpose};
-use crate::transform::{CELL, LANES, POINT};
-use crate::transport::Transport;
+use crate::transform::{CELL, POINT};
+use crate::transport::{Block, Transport};
 
 /// The plans of one direction (`to_grid` or back).
 pub(super) struct Plans<T: Transport> {
@@ -22,22 +25,62 @@ pub(super) struct Plans<T: Transport> {
 /// Elements exchanged with every peer, towards the grid: `(sent, received)`.
 struct Counts(Vec<usize>, Vec<usize>);
 
+/// Where these elements lie when nothing packs them: on the side that is sent from towards the
+/// grid, and on the other; blocks, and the length of the buffer.
+struct Unpacked([(Vec<Block>, usize); 2]);
+
 impl Counts {
+    /// The plan; `unpacked` is asked where the engine needs no packing.
     fn plan<T: Transport>(
         self,
         comm: &T,
         to_grid: bool,
         choice: &ExchangeChoice,
+        unpacked: impl FnOnce(&Self) -> Unpacked,
     ) -> Result<Transpose<T>, PencilError> {
-        let Self(there, back) = self;
-        let (send, recv) = if to_grid {
-            (there, back)
+        let (rank, size) = (comm.rank(), comm.size());
+        let plan = if choice.moves_apart() {
+            let Unpacked([there, back]) = unpacked(&self);
+            let (send, recv) = if to_grid {
+                (there, back)
+            } else {
+                (back, there)
+            };
+            Plan::of_blocks(rank, size, send, recv, choice)?
         } else {
-            (back, there)
+            let Self(there, back) = self;
+            let (send, recv) = if to_grid {
+                (there, back)
+            } else {
+                (back, there)
+            };
+            Plan::new(rank, size, &send, &recv, choice)?
         };
-        let plan = Plan::new(comm.rank(), comm.size(), &send, &recv, choice)?;
         Ok(Transpose::new(comm, plan)?)
     }
+}
+
+/// The blocks of a map in its layout.
+fn mapped(
+    counts: &[usize],
+    len: usize,
+    map: impl FnOnce(&mut dyn FnMut(Range<usize>, Range<usize>)),
+) -> (Vec<Block>, usize) {
+    let mut pairs = Vec::new();
+    map(&mut |there, at| pairs.push((there, at)));
+    (maps::blocks(counts, pairs), len)
+}
+
+/// Blocks one after the other.
+fn contiguous(counts: &[usize]) -> (Vec<Block>, usize) {
+    let len = counts.iter().sum();
+    mapped(counts, len, |visit| {
+        let mut start = 0;
+        for count in counts {
+            visit(start..start + count, start..start + count);
+            start += count;
+        }
+    })
 }
 
 impl<T: Transport> Plans<T> {
@@ -57,25 +100,56 @@ impl<T: Transport> Plans<T> {
         let column_plan = (py > 1).then(|| {
             let there = (0..py).map(|y| own_units * distribution.groups(y) * fields * CELL);
             let back = (0..py).map(|y| column.of(y).len() * groups * fields * CELL);
-            Counts(there.collect(), back.collect()).plan(
-                column_comm,
-                to_grid,
-                &choice.legendre_transpose,
-            )
+            let counts = Counts(there.collect(), back.collect());
+            counts.plan(column_comm, to_grid, &choice.legendre_transpose, |counts| {
+                let spectral = own_units * distribution.all_groups() * fields * CELL;
+                let cells = counts.1.iter().sum();
+                Unpacked([
+                    mapped(&counts.0, spectral, |visit| {
+                        maps::latitudes(distribution, fields, own_units, visit);
+                    }),
+                    mapped(&counts.1, cells, |visit| {
+                        let units = column.units.len();
+                        maps::own_latitudes(distribution, y, fields, units, |at| {
+                            visit(at.clone(), at);
+                        });
+                    }),
+                ])
+            })
         });
         let lines_of = |x: usize| distribution.line_groups(x, y, fields).len();
         let waves_plan = (px > 1 && !distribution.by_level).then(|| {
             let waves: Vec<usize> = (0..px).map(|x| distribution.waves(x).len()).collect();
             let there = (0..px).map(|peer| lines_of(peer) * waves[x] * CELL);
             let back = (0..px).map(|peer| lines_of(x) * waves[peer] * CELL);
-            Counts(there.collect(), back.collect()).plan(row, to_grid, &choice.fft_transpose)
+            let counts = Counts(there.collect(), back.collect());
+            counts.plan(row, to_grid, &choice.fft_transpose, |counts| {
+                let per_level = groups * fields;
+                let cells = column.units.len() * per_level * CELL;
+                let own = distribution.waves(x);
+                Unpacked([
+                    mapped(&counts.0, cells, |visit| {
+                        maps::waves(&column.units, &own, per_level, visit);
+                    }),
+                    contiguous(&counts.1),
+                ])
+            })
         });
         let lines_plan = (px > 1).then(|| {
             let own = distribution.longitudes(x).len();
             let there = (0..px).map(|x| distribution.longitudes(x).len());
             let there = there.map(|longitudes| lines_of(x) * longitudes * POINT);
             let back = (0..px).map(|peer| lines_of(peer) * own * POINT);
-            Counts(there.collect(), back.collect()).plan(row, to_grid, &choice.fft_transpose)
+            let counts = Counts(there.collect(), back.collect());
+            counts.plan(row, to_grid, &choice.fft_transpose, |counts| {
+                let own = lines_of(x);
+                Unpacked([
+                    mapped(&counts.0, own * distribution.nlon * POINT, |visit| {
+                        maps::longitudes(distribution, own, visit);
+                    }),
+                    contiguous(&counts.1),
+                ])
+            })
         });
         Ok(Self {
             column: column_plan.transpose()?,
@@ -104,8 +178,13 @@ impl Copying {
     }
 }
 
-/// Spectral side of the Legendre transpose: `[unit][group of the globe][field]` cells against
-/// blocks `[row y][unit][group of y][field]`.
+/// Whether some lanes of a row of the mesh are filled by no pair of it. Such lanes are part of what
+/// is moved and summed: nothing may be left there.
+pub(super) fn has_idle_lanes(distribution: &Distribution) -> bool {
+    (0..distribution.mesh.py).any(|y| !maps::is_whole(distribution, y))
+}
+
+/// Copies by [`maps::latitudes`].
 pub(super) fn copy_latitudes(
     copying: Copying,
     distribution: &Distribution,
@@ -113,53 +192,19 @@ pub(super) fn copy_latitudes(
     layout: &mut [f64],
     message: &mut [f64],
 ) {
-    let globe = distribution.all_groups() * fields * CELL;
-    if (0..distribution.mesh.py).any(|y| !distribution.pairs(y).start.is_multiple_of(LANES)) {
-        // Lanes that no pair fills are part of what is moved and summed: nothing may be left there.
+    if has_idle_lanes(distribution) {
         match copying {
             Copying::Pack => message.fill(0.0),
             Copying::Unpack => layout.fill(0.0),
         }
     }
-    let mut message = message;
-    for y in 0..distribution.mesh.py {
-        let pairs = distribution.pairs(y);
-        let block = pairs.len().div_ceil(LANES) * fields * CELL;
-        for unit in layout.chunks_exact_mut(globe) {
-            let (part, rest) = message.split_at_mut(block);
-            message = rest;
-            if pairs.start.is_multiple_of(LANES) {
-                let start = pairs.start / LANES * fields * CELL;
-                copying.run(&mut unit[start..start + block], part);
-            } else {
-                copy_lanes(copying, &pairs, fields, unit, part);
-            }
-        }
-    }
+    let units = layout.len() / (distribution.all_groups() * fields * CELL);
+    maps::latitudes(distribution, fields, units, |there, at| {
+        copying.run(&mut layout[there], &mut message[at]);
+    });
 }
 
-/// The same where a row starts within a group: lane by lane.
-fn copy_lanes(
-    copying: Copying,
-    pairs: &std::ops::Range<usize>,
-    fields: usize,
-    unit: &mut [f64],
-    part: &mut [f64],
-) {
-    for (own, pair) in pairs.clone().enumerate() {
-        for column in 0..fields * CELL / LANES {
-            let globe = (pair / LANES * fields * CELL) + column * LANES + pair % LANES;
-            let local = (own / LANES * fields * CELL) + column * LANES + own % LANES;
-            match copying {
-                Copying::Pack => part[local] = unit[globe],
-                Copying::Unpack => unit[globe] = part[local],
-            }
-        }
-    }
-}
-
-/// Fourier side of the wavenumber transpose: `[unit][group][field]` cells against
-/// `[level x group x field][own wavenumber]`.
+/// Copies by [`maps::waves`].
 pub(super) fn copy_waves(
     copying: Copying,
     units: &[Unit],
@@ -168,38 +213,20 @@ pub(super) fn copy_waves(
     cells: &mut [f64],
     message: &mut [f64],
 ) {
-    if per_level == 0 {
-        // A row of the mesh without latitudes.
-        return;
-    }
-    for (unit, cells) in units.iter().zip(cells.chunks_exact_mut(per_level * CELL)) {
-        let wave = waves.partition_point(|&m| m < unit.m);
-        let first = unit.level * per_level;
-        for (group, cell) in cells.chunks_exact_mut(CELL).enumerate() {
-            let at = ((first + group) * waves.len() + wave) * CELL;
-            copying.run(cell, &mut message[at..at + CELL]);
-        }
-    }
+    maps::waves(units, waves, per_level, |there, at| {
+        copying.run(&mut cells[there], &mut message[at]);
+    });
 }
 
-/// Line side of the longitude transpose: `[group of lines][longitude]` points against blocks
-/// `[column x][group of lines][longitude of x]`.
+/// Copies by [`maps::longitudes`].
 pub(super) fn copy_longitudes(
     copying: Copying,
     distribution: &Distribution,
     lines: &mut [f64],
     message: &mut [f64],
 ) {
-    let mut message = message;
-    for x in 0..distribution.mesh.px {
-        let longitudes = distribution.longitudes(x);
-        for line in lines.chunks_exact_mut(distribution.nlon * POINT) {
-            let (part, rest) = message.split_at_mut(longitudes.len() * POINT);
-            message = rest;
-            copying.run(
-                &mut line[longitudes.start * POINT..longitudes.end * POINT],
-                part,
-            );
-        }
-    }
+    let count = lines.len() / (distribution.nlon * POINT);
+    maps::longitudes(distribution, count, |there, at| {
+        copying.run(&mut lines[there], &mut message[at]);
+    });
 }

@@ -7,7 +7,7 @@ use super::buffers::Buffers;
 use super::cells::CellMap;
 use super::choice::{AlgorithmChoice, FftAlgorithm};
 use super::spectral_layout::SpectralLayout;
-use super::stage::{Copying, Plans, copy_latitudes, copy_longitudes, copy_waves};
+use super::stage::{Copying, Plans, copy_latitudes, copy_longitudes, copy_waves, has_idle_lanes};
 use super::{FORWARD_FIELDS, INVERSE_FIELDS};
 use crate::decomp::distribution::Distribution;
 use crate::decomp::mesh::Mesh;
@@ -141,7 +141,9 @@ impl<T: Transport> Pencil<T> {
             .unwrap_or(0);
         let gauss = GaussNodes::new(problem.nlat);
         let legendre = LegendrePlan::new(&waves, &gauss, quads * FORWARD_FIELDS, family);
-        let buffers = Buffers::new(&distribution, (x, y), &layout, &column_units.units);
+        let alike = choice.fft_transpose.moves_apart() || choice.legendre_transpose.moves_apart();
+        let units = &column_units.units;
+        let buffers = Buffers::new(&distribution, (x, y), &layout, units, alike);
         Ok(Self {
             waves: distribution.waves(x),
             fourier: FourierPlan::new(problem.nlon, truncation.m_max()),
@@ -228,6 +230,7 @@ impl<T: Transport> Pencil<T> {
         let globe = distribution.all_groups() * FIELDS * CELL;
         let own_cells = layout.units().len() * globe;
         let Buffers { first, second } = buffers;
+        let (mut first, mut second) = (first, second);
         for (wave, (m, units)) in layout.waves().enumerate() {
             let degrees = layout.truncation().degrees(m) + 1;
             let columns = &mut self.degrees_scratch[..units.len() * FIELDS * degrees];
@@ -242,7 +245,20 @@ impl<T: Transport> Pencil<T> {
             legendre.inverse(wave, units.len(), FIELDS, columns, cells);
         }
         let mut start = phases.next(Phase::InverseLegendre, start);
-        if let Some(plan) = &mut self.to_grid.column {
+        if let Some(plan) = self
+            .to_grid
+            .column
+            .as_mut()
+            .filter(|plan| plan.moves_apart())
+        {
+            let cells = &mut second[..plan.plan().recv_len];
+            if has_idle_lanes(distribution) {
+                cells.fill(0.0);
+            }
+            let (comm, movement) = (&self.column, Movement::LegendreTranspose);
+            start = moved(plan, comm, movement, &first[..own_cells], cells, phases)?;
+            std::mem::swap(&mut first, &mut second);
+        } else if let Some(plan) = &mut self.to_grid.column {
             let spectral = &mut first[..own_cells];
             let message = &mut second[..plan.plan().send_len];
             copy_latitudes(Copying::Pack, distribution, FIELDS, spectral, message);
@@ -257,7 +273,17 @@ impl<T: Transport> Pencil<T> {
                 phases,
             )?;
         }
-        if let Some(plan) = &mut self.to_grid.waves {
+        if let Some(plan) = self
+            .to_grid
+            .waves
+            .as_mut()
+            .filter(|plan| plan.moves_apart())
+        {
+            let (send_len, recv_len) = (plan.plan().send_len, plan.plan().recv_len);
+            let (from, to) = (&first[..send_len], &mut second[..recv_len]);
+            start = moved(plan, &self.row, Movement::FftTranspose, from, to, phases)?;
+            std::mem::swap(&mut first, &mut second);
+        } else if let Some(plan) = &mut self.to_grid.waves {
             let cells = &mut first[..self.units.len() * per_level * CELL];
             let message = &mut second[..plan.plan().send_len];
             copy_waves(
@@ -292,7 +318,15 @@ impl<T: Transport> Pencil<T> {
             fourier.inverse(|m| cell(first, map.at(line, m)), points);
         }
         start = phases.next(Phase::InverseFft, start);
-        if let Some(plan) = &mut self.to_grid.lines {
+        if let Some(plan) = self
+            .to_grid
+            .lines
+            .as_mut()
+            .filter(|plan| plan.moves_apart())
+        {
+            let lines = &second[..own_lines * length];
+            moved(plan, &self.row, Movement::FftTranspose, lines, grid, phases)?;
+        } else if let Some(plan) = &mut self.to_grid.lines {
             let message = &mut first[..plan.plan().send_len];
             let lines = &mut second[..own_lines * length];
             copy_longitudes(Copying::Pack, distribution, lines, message);
@@ -331,11 +365,20 @@ impl<T: Transport> Pencil<T> {
             ..
         } = self;
         let Buffers { first, second } = buffers;
+        let (mut first, mut second) = (first, second);
         let (x, y) = self.position;
         let per_level = distribution.groups(y) * FIELDS;
         let own_lines = distribution.line_groups(x, y, FIELDS).len();
         let length = distribution.nlon * POINT;
-        if let Some(plan) = &mut self.from_grid.lines {
+        if let Some(plan) = self
+            .from_grid
+            .lines
+            .as_mut()
+            .filter(|plan| plan.moves_apart())
+        {
+            let lines = &mut second[..own_lines * length];
+            start = moved(plan, &self.row, Movement::FftTranspose, grid, lines, phases)?;
+        } else if let Some(plan) = &mut self.from_grid.lines {
             let message = &mut first[..plan.plan().recv_len];
             start = moved(
                 plan,
@@ -362,7 +405,17 @@ impl<T: Transport> Pencil<T> {
             });
         }
         start = phases.next(Phase::ForwardFft, start);
-        if let Some(plan) = &mut self.from_grid.waves {
+        if let Some(plan) = self
+            .from_grid
+            .waves
+            .as_mut()
+            .filter(|plan| plan.moves_apart())
+        {
+            let (send_len, recv_len) = (plan.plan().send_len, plan.plan().recv_len);
+            let (from, to) = (&first[..send_len], &mut second[..recv_len]);
+            start = moved(plan, &self.row, Movement::FftTranspose, from, to, phases)?;
+            std::mem::swap(&mut first, &mut second);
+        } else if let Some(plan) = &mut self.from_grid.waves {
             let cells = &first[..plan.plan().send_len];
             let message = &mut second[..plan.plan().recv_len];
             start = moved(
@@ -385,7 +438,21 @@ impl<T: Transport> Pencil<T> {
             start = phases.next(Phase::FftTransposeUnpack, start);
         }
         let globe = distribution.all_groups() * FIELDS * CELL;
-        if let Some(plan) = &mut self.from_grid.column {
+        if let Some(plan) = self
+            .from_grid
+            .column
+            .as_mut()
+            .filter(|plan| plan.moves_apart())
+        {
+            let (send_len, recv_len) = (plan.plan().send_len, plan.plan().recv_len);
+            let (from, to) = (&first[..send_len], &mut second[..recv_len]);
+            if has_idle_lanes(distribution) {
+                to.fill(0.0);
+            }
+            let (comm, movement) = (&self.column, Movement::LegendreTranspose);
+            start = moved(plan, comm, movement, from, to, phases)?;
+            std::mem::swap(&mut first, &mut second);
+        } else if let Some(plan) = &mut self.from_grid.column {
             let cells = &first[..plan.plan().send_len];
             let message = &mut second[..plan.plan().recv_len];
             start = moved(

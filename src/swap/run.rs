@@ -25,6 +25,7 @@ impl Requests {
 ///
 /// # Errors
 /// Those of the transport; a message shorter than the schedule says.
+#[inline]
 pub fn execute<S: Scope>(
     schedule: &Schedule,
     rank: usize,
@@ -67,6 +68,7 @@ pub fn execute<S: Scope>(
     Ok(())
 }
 
+#[inline]
 fn check(rank: usize, leg: &Leg, count: usize) -> Result<(), TransportError> {
     if count == leg.len {
         return Ok(());

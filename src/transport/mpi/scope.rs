@@ -40,7 +40,7 @@ pub struct MpiScope<'a> {
     slots: RefMut<'a, Slots>,
     open: usize,
     /// Why the job has to end, where it has.
-    cause: Option<TransportError>,
+    cause: Option<Box<TransportError>>,
 }
 
 impl Drop for MpiScope<'_> {
@@ -48,12 +48,13 @@ impl Drop for MpiScope<'_> {
     /// reliably: the buffers must not be freed, so the job ends here.
     fn drop(&mut self) {
         if self.open > 0 {
-            end_job(self.rank, self.cause.as_ref());
+            end_job(self.rank, self.cause.as_deref());
         }
     }
 }
 
 impl<'a> MpiScope<'a> {
+    #[inline]
     pub(super) fn new(
         comm: &'a MpiTransport,
         send: &[f64],
@@ -75,17 +76,24 @@ impl<'a> MpiScope<'a> {
     }
 
     /// Runs `body`, then waits for what it left. The caller lends the buffers for as long.
+    #[inline]
     pub(super) fn run<R>(
-        mut self,
+        &mut self,
         body: impl FnOnce(&mut Self) -> Result<R, TransportError>,
     ) -> Result<R, TransportError> {
-        let result = body(&mut self).and_then(|result| self.finish().map(|()| result));
+        let result = body(self).and_then(|result| self.finish().map(|()| result));
         if let Err(error) = &result {
-            self.cause = Some(error.clone());
+            self.note_cause(error);
         }
         result
     }
 
+    #[cold]
+    fn note_cause(&mut self, error: &TransportError) {
+        self.cause = Some(Box::new(error.clone()));
+    }
+
+    #[inline]
     fn finish(&mut self) -> Result<(), TransportError> {
         if self.open == 0 {
             return Ok(());
@@ -98,6 +106,7 @@ impl<'a> MpiScope<'a> {
         Ok(())
     }
 
+    #[inline]
     fn partner(&self, partner: usize) -> Result<c_int, TransportError> {
         if partner >= self.members.len() {
             return Err(TransportError::NoSuchRank {
@@ -109,6 +118,7 @@ impl<'a> MpiScope<'a> {
         Ok(partner as c_int)
     }
 
+    #[inline]
     fn tag(&self, tag: Tag) -> Result<c_int, TransportError> {
         if tag >= TAG_LIMIT {
             return Err(TransportError::NoSuchTag {
@@ -126,6 +136,7 @@ impl<'a> MpiScope<'a> {
     }
 
     /// Buffered sends need a buffer attached to MPI; no protocol uses them, and none is.
+    #[inline]
     fn not_buffered(&self, mode: SendMode) -> Result<(), TransportError> {
         if mode != SendMode::Buffered {
             return Ok(());
@@ -137,6 +148,7 @@ impl<'a> MpiScope<'a> {
         })
     }
 
+    #[inline]
     fn send_range(&self, range: &Range<usize>) -> Result<(*const c_void, c_int), TransportError> {
         self.inside(range, self.send.1, "send")?;
         // SAFETY: `inside` found the range within the buffer.
@@ -144,6 +156,7 @@ impl<'a> MpiScope<'a> {
         Ok((start.cast(), count(range.len(), self.rank)?))
     }
 
+    #[inline]
     fn recv_range(&self, range: &Range<usize>) -> Result<(*mut c_void, c_int), TransportError> {
         self.inside(range, self.recv.1, "receive")?;
         // SAFETY: `inside` found the range within the buffer.
@@ -151,6 +164,7 @@ impl<'a> MpiScope<'a> {
         Ok((start.cast(), count(range.len(), self.rank)?))
     }
 
+    #[inline]
     fn inside(
         &self,
         range: &Range<usize>,
@@ -169,11 +183,13 @@ impl<'a> MpiScope<'a> {
         })
     }
 
+    #[inline]
     fn checked(&self, code: c_int, call: &'static str) -> Result<(), TransportError> {
         checked(code, call, self.rank)
     }
 
     /// Remembers a request.
+    #[inline]
     fn keep(
         &mut self,
         request: ffi::MPI_Request,
@@ -210,6 +226,7 @@ impl<'a> MpiScope<'a> {
     }
 
     /// The slot of a request that is under way.
+    #[inline]
     fn known(&self, request: Request) -> Result<usize, TransportError> {
         let index = request.index as usize;
         match self.slots.slots.get(index) {
@@ -218,6 +235,7 @@ impl<'a> MpiScope<'a> {
         }
     }
 
+    #[inline]
     fn wait_slot(&mut self, index: usize) -> Result<usize, TransportError> {
         let mut status = MaybeUninit::uninit();
         let slot = &mut self.slots.slots[index];
@@ -249,6 +267,7 @@ impl<'a> MpiScope<'a> {
     }
 
     /// Frees the slot of a request that is over; the elements it moved.
+    #[inline]
     fn ended(
         &mut self,
         index: usize,
@@ -269,6 +288,7 @@ impl<'a> MpiScope<'a> {
     }
 
     /// The elements that a completed receive got.
+    #[inline]
     fn received(
         &self,
         code: c_int,
@@ -297,6 +317,7 @@ impl<'a> MpiScope<'a> {
 }
 
 impl Scope for MpiScope<'_> {
+    #[inline]
     fn send(
         &mut self,
         mode: SendMode,
@@ -320,6 +341,7 @@ impl Scope for MpiScope<'_> {
         self.checked(code, call.0)
     }
 
+    #[inline]
     fn isend(
         &mut self,
         mode: SendMode,
@@ -348,6 +370,7 @@ impl Scope for MpiScope<'_> {
         Ok(self.keep(request, (to, tag), range.len(), false))
     }
 
+    #[inline]
     fn recv(
         &mut self,
         from: usize,
@@ -366,6 +389,7 @@ impl Scope for MpiScope<'_> {
         self.received(code, call.0, (from, tag), range.len(), &status)
     }
 
+    #[inline]
     fn irecv(
         &mut self,
         from: usize,
@@ -386,20 +410,24 @@ impl Scope for MpiScope<'_> {
         Ok(self.keep(request, (from, tag), range.len(), true))
     }
 
+    #[inline]
     fn wait(&mut self, request: Request) -> Result<usize, TransportError> {
         let index = self.known(request)?;
         self.wait_slot(index)
     }
 
+    #[inline]
     fn test(&mut self, request: Request) -> Result<Option<usize>, TransportError> {
         let index = self.known(request)?;
         self.test_slot(index)
     }
 
+    #[inline]
     fn label(&mut self, label: &'static Label) {
         watch::label(Some(label));
     }
 
+    #[inline]
     fn sendrecv(
         &mut self,
         to: (usize, Tag, Range<usize>),
@@ -434,6 +462,7 @@ impl Scope for MpiScope<'_> {
         self.received(code, call.0, (from.0, from.1), from.2.len(), &status)
     }
 
+    #[inline]
     fn signal(&mut self, to: usize, tag: Tag) -> Result<(), TransportError> {
         let (peer, tag_value) = (self.partner(to)?, self.tag(tag)?);
         let (call, wait) = (&Call("MPI_Send (signal)"), self.wait_for(to, tag, 0));
@@ -444,6 +473,7 @@ impl Scope for MpiScope<'_> {
         self.checked(code, call.0)
     }
 
+    #[inline]
     fn await_signal(&mut self, from: usize, tag: Tag) -> Result<(), TransportError> {
         let (peer, tag_value) = (self.partner(from)?, self.tag(tag)?);
         let (call, wait) = (&Call("MPI_Recv (signal)"), self.wait_for(from, tag, 0));

@@ -91,7 +91,7 @@ pub(super) fn leave() {
 }
 
 /// Makes a call that may wait.
-#[inline]
+#[inline(always)]
 pub(super) fn waiting<R>(call: &'static Call, wait: Wait, body: impl FnOnce() -> R) -> R {
     enter(call, wait);
     let result = body();
