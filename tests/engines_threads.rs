@@ -1,5 +1,7 @@
 //! Every engine between threads: the data that arrives, and how disagreement and failure end.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use pstswm::transport::threads::{RankFailure, ThreadOptions, ThreadTransport, run};
 use pstswm::transport::{Block, EngineKind, Exchange, Pattern, Transport, TransportError};
 
@@ -255,6 +257,106 @@ fn buffers_may_be_others_every_time() {
                 let mut recv = vec![-1.0; 512];
                 engine.execute(&send, &mut recv)?;
                 assert_eq!(recv, vec![(round * 2 + 1 - me) as f64; 512], "{kind:?}");
+            }
+            Ok::<_, TransportError>(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn a_pattern_that_breaks_its_own_rules_is_refused() {
+    let apart = |peer| Block {
+        peer,
+        runs: vec![0..2, 3..5],
+    };
+    let of = |send: Vec<Block>, recv: Vec<Block>, messages| Pattern {
+        send,
+        recv,
+        messages,
+        together: false,
+    };
+    let one = |peer, len| vec![Block::contiguous(peer, 0..len)];
+    for kind in EngineKind::ALL {
+        run(2, options(), |comm| {
+            let other = 1 - comm.rank();
+            let twice = [one(other, 4), one(other, 4)].concat();
+            let broken = [
+                ("no message", of(one(other, 4), one(other, 4), 0)),
+                ("not a multiple", of(one(other, 5), one(other, 5), 2)),
+                ("cut but apart", of(one(other, 4), vec![apart(other)], 2)),
+                ("twice the same rank", of(twice.clone(), twice, 1)),
+                ("empty", of(one(other, 0), one(other, 0), 1)),
+            ];
+            for (what, pattern) in broken {
+                let refused = comm.engine(kind, &pattern);
+                assert!(
+                    matches!(refused, Err(TransportError::NoEngine { .. })),
+                    "{kind:?}: {what}"
+                );
+            }
+            Ok::<_, TransportError>(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn a_rank_that_ends_without_taking_part_is_named() {
+    for kind in EngineKind::ALL {
+        let failure = run(4, options(), |comm| {
+            let (blocks, len) = blocks((0..4).map(|_| 1000));
+            let pattern = Pattern {
+                send: blocks.clone(),
+                recv: blocks,
+                messages: 1,
+                together: false,
+            };
+            let mut engine = comm.engine(kind, &pattern)?;
+            let send = vec![1.0; len];
+            let mut recv = vec![0.0; len];
+            engine.execute(&send, &mut recv)?;
+            match comm.rank() {
+                2 => Ok(()),
+                // A segment holds one exchange: its sender notices at the next.
+                _ => (0..2).try_for_each(|_| engine.execute(&send, &mut recv)),
+            }
+        });
+        let Err(RankFailure::Error { error, .. }) = failure else {
+            panic!("{kind:?}: {failure:?}");
+        };
+        let TransportError::PartnerEnded { waiting } = &error else {
+            panic!("{kind:?}: {error}");
+        };
+        assert_eq!(waiting.partner, 2, "{kind:?}: {error}");
+    }
+}
+
+#[test]
+fn an_exchange_that_failed_stays_failed() {
+    // Its ranks no longer agree on how far they are; a second try could meet the first of another.
+    for kind in EngineKind::ALL {
+        let options = ThreadOptions {
+            watchdog_seconds: 0.05,
+            ..options()
+        };
+        let given_up = AtomicBool::new(false);
+        run(2, options, |comm| {
+            let me = comm.rank();
+            let mut engine = comm.engine(kind, &pattern(me, 64, 64))?;
+            let (send, mut recv) = ([1.0; 64], [0.0; 64]);
+            if me == 0 {
+                let first = engine.execute(&send, &mut recv);
+                given_up.store(true, Ordering::Release);
+                assert!(
+                    matches!(first, Err(TransportError::Timeout { .. })),
+                    "{kind:?}: {first:?}"
+                );
+                assert_eq!(engine.execute(&send, &mut recv), first, "{kind:?}");
+            } else {
+                while !given_up.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
             }
             Ok::<_, TransportError>(())
         })

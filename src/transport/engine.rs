@@ -125,6 +125,25 @@ impl Pattern {
         blocks.all(|block| block.runs.len() == 1)
     }
 
+    /// Which of its own rules a pattern breaks, but for overlaps; `None`: none.
+    pub fn fault(&self) -> Option<&'static str> {
+        let ascending = |blocks: &[Block]| blocks.is_sorted_by(|a, b| a.peer < b.peer);
+        let mut blocks = self.send.iter().chain(&self.recv);
+        if self.messages == 0 {
+            Some("an exchange has at least one message")
+        } else if !ascending(&self.send) || !ascending(&self.recv) {
+            Some("there is one block for each rank at most, and they ascend by rank")
+        } else if blocks.clone().any(Block::is_empty) {
+            Some("a block without elements is left out")
+        } else if self.messages > 1 && !self.is_contiguous() {
+            Some("only a block that lies together can be cut into messages")
+        } else if blocks.any(|block| !block.len().is_multiple_of(self.messages)) {
+            Some("the messages of a block have the same length")
+        } else {
+            None
+        }
+    }
+
     /// The part of a one-run block that message `index` of `messages` carries.
     pub fn part(&self, block: &Block, index: usize) -> Range<usize> {
         let whole = block.runs.first().cloned().unwrap_or_default();

@@ -79,6 +79,10 @@ pub struct ThreadEngine {
     waiting: Vec<bool>,
     /// Elements that the buffers need.
     needs: (usize, usize),
+    /// Whether all messages go in one.
+    together: bool,
+    /// The error that ended it: its ranks no longer agree on how far they are.
+    failed: Option<TransportError>,
 }
 
 /// The other end of a block that comes in.
@@ -105,11 +109,14 @@ impl ThreadEngine {
         pattern: &Pattern,
     ) -> Result<Self, TransportError> {
         let row = row(kind);
-        if !row.apart && !pattern.is_contiguous() {
+        let apart = "its blocks must lie together; alltoallw moves elements that are apart";
+        let refusal = pattern
+            .fault()
+            .or((!row.apart && !pattern.is_contiguous()).then_some(apart));
+        if let Some(reason) = refusal {
             return Err(TransportError::NoEngine {
                 engine: kind.name(),
-                reason: "its blocks must lie together; alltoallw moves elements that are apart"
-                    .to_owned(),
+                reason: reason.to_owned(),
             });
         }
         let offer = Offer {
@@ -151,6 +158,8 @@ impl ThreadEngine {
             fence: 0,
             waiting: vec![false; pattern.recv.len() * pattern.messages],
             needs: (end(&pattern.send), end(&pattern.recv)),
+            together: pattern.together && kind.overlaps(),
+            failed: None,
             comm: ThreadTransport::new(
                 Arc::clone(&comm.world),
                 Arc::clone(&comm.group),
@@ -252,13 +261,17 @@ impl Exchange for ThreadEngine {
                 });
             }
         }
-        let Pattern {
-            messages, together, ..
-        } = self.seat().pattern;
-        if together {
-            return self.exchange(send, recv, 0..messages);
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
         }
-        (0..messages).try_for_each(|message| self.exchange(send, recv, message..message + 1))
+        let messages = self.seat().pattern.messages;
+        let result = if self.together {
+            self.exchange(send, recv, 0..messages)
+        } else {
+            (0..messages).try_for_each(|message| self.exchange(send, recv, message..message + 1))
+        };
+        self.failed = result.as_ref().err().cloned();
+        result
     }
 }
 

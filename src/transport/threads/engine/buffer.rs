@@ -181,8 +181,11 @@ impl ThreadEngine {
             while done < messages.len() {
                 let ready = edge.ready(self.turn);
                 (done..ready).for_each(|part| message(messages.start + part));
+                if ready == done {
+                    // It marks them without waiting, but may have no processor.
+                    std::thread::yield_now();
+                }
                 done = done.max(ready);
-                std::hint::spin_loop();
             }
         } else {
             message(messages.start + slot);
