@@ -164,6 +164,19 @@ fn every_engine() {
             "algorithm.protocol=\"ready\"".to_owned(),
         ];
         assert_eq!(checksum(&problem, (2, 2), &mixed), expected);
+        // After a stage that packs nothing the working arrays have changed roles.
+        for stage in ["fft-transpose", "legendre-transpose"] {
+            for fft in FFTS {
+                let extra = [
+                    format!("algorithm.{stage}.engine=\"alltoallw\""),
+                    format!("algorithm.fft=\"{fft}\""),
+                ];
+                for mesh in [(2, 3), (3, 2), (2, 5)] {
+                    let found = checksum(&problem, mesh, &extra);
+                    assert_eq!(found, expected, "{mesh:?} {extra:?}");
+                }
+            }
+        }
     }
 }
 

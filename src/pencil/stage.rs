@@ -230,3 +230,149 @@ pub(super) fn copy_longitudes(
         copying.run(&mut lines[there], &mut message[at]);
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decomp::mesh::{Mesh, MeshChoice, RankOrder};
+    use crate::exchange::gather::FLOW_CONTROL;
+    use crate::exchange::transpose::Movement;
+    use crate::pencil::choice::FftAlgorithm;
+    use crate::spectral::truncation::Truncation;
+    use crate::transport::EngineKind;
+    use crate::transport::threads::{ThreadOptions, ThreadTransport, run};
+
+    fn choice(engine: Option<EngineKind>) -> AlgorithmChoice {
+        let exchange = ExchangeChoice {
+            engine,
+            ..ExchangeChoice::default()
+        };
+        AlgorithmChoice {
+            mesh: MeshChoice::Auto,
+            rank_order: RankOrder::Row,
+            fft: FftAlgorithm::DoubleTranspose,
+            fft_transpose: exchange,
+            legendre_transpose: exchange,
+            gather: FLOW_CONTROL,
+            eager_limit: 0,
+            watchdog_seconds: 30.0,
+        }
+    }
+
+    /// Moves the same numbers once with packing and once without; `idle` says whether there are
+    /// elements that nothing is moved to.
+    fn same_bits<T: Transport>(
+        comm: &T,
+        to_grid: bool,
+        idle: bool,
+        plans: (Option<Transpose<T>>, Option<Transpose<T>>),
+        mut copy: impl FnMut(Copying, &mut [f64], &mut [f64]),
+    ) {
+        let (mut packed, mut apart) = match plans {
+            (Some(packed), Some(apart)) => (packed, apart),
+            (None, None) => return,
+            _ => panic!("one moves, the other does not"),
+        };
+        assert!(apart.moves_apart() && !packed.moves_apart());
+        let unset = if idle { 0.0 } else { f64::NAN };
+        let (send_len, recv_len) = (apart.plan().send_len, apart.plan().recv_len);
+        let first = 1_000_000 * (comm.rank() + 1);
+        let mut from: Vec<f64> = (first..first + send_len).map(|n| n as f64).collect();
+        let (mut expected, mut found) = (vec![f64::NAN; recv_len], vec![unset; recv_len]);
+        let (mut cost, mut cost_apart) = (Movement::default(), Movement::default());
+        if to_grid {
+            let mut message = vec![f64::NAN; packed.plan().send_len];
+            copy(Copying::Pack, &mut from, &mut message);
+            packed.execute(comm, &message, &mut expected, &mut cost)
+        } else {
+            let mut message = vec![f64::NAN; packed.plan().recv_len];
+            let moved = packed.execute(comm, &from, &mut message, &mut cost);
+            copy(Copying::Unpack, &mut expected, &mut message);
+            moved
+        }
+        .unwrap();
+        apart
+            .execute(comm, &from, &mut found, &mut cost_apart)
+            .unwrap();
+        assert!(expected.iter().all(|value| value.is_finite()));
+        assert_eq!(found, expected);
+        assert_eq!(cost_apart.messages, cost.messages);
+        // Idle lanes do not travel.
+        assert!(cost_apart.bytes == cost.bytes || idle && cost_apart.bytes < cost.bytes);
+        let pattern = apart.plan().pattern();
+        for block in pattern.send.iter().chain(&pattern.recv) {
+            let joined = |pair: &[Range<usize>]| pair[0].end != pair[1].start;
+            assert!(block.runs.windows(2).all(joined), "{block:?}");
+        }
+    }
+
+    /// Every movement of a mesh, with and without packing.
+    fn compare(distribution: &Distribution, fields: usize, to_grid: bool) {
+        let Mesh { px, py, .. } = distribution.mesh;
+        let body = |world: ThreadTransport| {
+            let (x, y) = distribution.mesh.position(world.rank());
+            let (row, column) = (world.split(y, x)?, world.split(x, y)?);
+            let units = distribution.column_units(x);
+            let comms = (&row, &column);
+            let plans = |engine| {
+                Plans::new(
+                    distribution,
+                    comms,
+                    &units,
+                    fields,
+                    to_grid,
+                    &choice(engine),
+                )
+            };
+            let (packed, apart) = (plans(None)?, plans(Some(EngineKind::Alltoallw))?);
+            let both = (packed.column, apart.column);
+            let idle = has_idle_lanes(distribution);
+            same_bits(&column, to_grid, idle, both, |copying, cells, message| {
+                copy_latitudes(copying, distribution, fields, cells, message);
+            });
+            let (waves, per_level) = (distribution.waves(x), distribution.groups(y) * fields);
+            let both = (packed.waves, apart.waves);
+            same_bits(&row, to_grid, false, both, |copying, cells, message| {
+                copy_waves(copying, &units.units, &waves, per_level, cells, message);
+            });
+            let both = (packed.lines, apart.lines);
+            same_bits(&row, to_grid, false, both, |copying, lines, message| {
+                copy_longitudes(copying, distribution, lines, message);
+            });
+            Ok::<_, PencilError>(())
+        };
+        run(px * py, ThreadOptions::default(), body).unwrap();
+    }
+
+    #[test]
+    fn nothing_packed_moves_what_packing_moves() {
+        // Latitudes that are whole groups of pairs, and some that are not; rows that share groups.
+        for (n, nlat, nlon) in [(10, 16, 32), (13, 20, 42), (21, 34, 64)] {
+            for (px, py) in [
+                (1, 1),
+                (1, 2),
+                (2, 1),
+                (2, 2),
+                (3, 2),
+                (2, 3),
+                (1, 5),
+                (5, 1),
+                (1, 7),
+            ] {
+                for (levels, by_level) in [(1, false), (3, false), (1, true), (3, true)] {
+                    let mesh = Mesh {
+                        px,
+                        py,
+                        order: RankOrder::Row,
+                    };
+                    let size = Truncation::triangular(n);
+                    let distribution =
+                        Distribution::new(size, (nlat, nlon), levels, mesh, by_level);
+                    for (fields, to_grid) in [(4, true), (5, false)] {
+                        compare(&distribution, fields, to_grid);
+                    }
+                }
+            }
+        }
+    }
+}
