@@ -14,7 +14,8 @@ use crate::transport::{Label, Request, Scope, SendMode, TAG_LIMIT, Tag, Transpor
 #[derive(Default)]
 pub(super) struct Slots {
     slots: Vec<Slot>,
-    free: Vec<u32>,
+    /// Those taken; none is taken again while another is under way.
+    used: usize,
     serial: u32,
 }
 
@@ -95,14 +96,14 @@ impl<'a> MpiScope<'a> {
 
     #[inline]
     fn finish(&mut self) -> Result<(), TransportError> {
-        if self.open == 0 {
-            return Ok(());
-        }
-        for index in 0..self.slots.slots.len() {
-            if self.slots.slots[index].serial != 0 {
-                self.wait_slot(index)?;
+        if self.open > 0 {
+            for index in 0..self.slots.used {
+                if self.slots.slots[index].serial != 0 {
+                    self.wait_slot(index)?;
+                }
             }
         }
+        self.slots.used = 0;
         Ok(())
     }
 
@@ -198,6 +199,9 @@ impl<'a> MpiScope<'a> {
         receives: bool,
     ) -> Request {
         let slots = &mut *self.slots;
+        if self.open == 0 {
+            slots.used = 0;
+        }
         slots.serial = slots.serial.wrapping_add(1).max(1);
         let slot = Slot {
             request,
@@ -207,20 +211,15 @@ impl<'a> MpiScope<'a> {
             elements,
             receives,
         };
-        let index = match slots.free.pop() {
-            Some(index) => {
-                slots.slots[index as usize] = slot;
-                index
-            }
-            None => {
-                slots.slots.push(slot);
-                slots.free.reserve(slots.slots.len());
-                slots.slots.len() as u32 - 1
-            }
-        };
+        let index = slots.used;
+        match slots.slots.get_mut(index) {
+            Some(free) => *free = slot,
+            None => slots.slots.push(slot),
+        }
+        slots.used += 1;
         self.open += 1;
         Request {
-            index,
+            index: index as u32,
             serial: slots.serial,
         }
     }
@@ -237,18 +236,22 @@ impl<'a> MpiScope<'a> {
 
     #[inline]
     fn wait_slot(&mut self, index: usize) -> Result<usize, TransportError> {
-        let mut status = MaybeUninit::uninit();
         let slot = &mut self.slots.slots[index];
-        let (call, wait) = (
-            if slot.receives {
-                &Call("MPI_Wait (receive)")
-            } else {
-                &Call("MPI_Wait (send)")
-            },
-            Wait::partner(self.members[slot.partner], slot.tag, slot.elements),
-        );
-        // SAFETY: a request under way; its buffer is borrowed by the `over` that made this scope.
-        let code = waiting(call, wait, || unsafe {
+        let wait = Wait::partner(self.members[slot.partner], slot.tag, slot.elements);
+        if !slot.receives {
+            let elements = slot.elements;
+            // SAFETY: a request under way; its buffer is borrowed by the `over` that made this
+            // scope.
+            let code = waiting(&Call("MPI_Wait (send)"), wait, || unsafe {
+                ffi::MPI_Wait(&mut slot.request, ffi::RSMPI_STATUS_IGNORE)
+            });
+            slot.serial = 0;
+            self.open -= 1;
+            return self.checked(code, "MPI_Wait").map(|()| elements);
+        }
+        let mut status = MaybeUninit::uninit();
+        // SAFETY: as above.
+        let code = waiting(&Call("MPI_Wait (receive)"), wait, || unsafe {
             ffi::MPI_Wait(&mut slot.request, status.as_mut_ptr())
         });
         self.ended(index, (code, "MPI_Wait"), &status)
@@ -278,7 +281,6 @@ impl<'a> MpiScope<'a> {
         slot.serial = 0;
         let (partner, tag, elements, receives) =
             (slot.partner, slot.tag, slot.elements, slot.receives);
-        self.slots.free.push(index as u32);
         self.open -= 1;
         if !receives {
             self.checked(code, call)?;
