@@ -1,6 +1,6 @@
 //! Results: the record of a run and its forms as text, JSON and CSV.
 //!
-//! [`record`] is the envelope every kind of result shares, [`run`] the results of `run`, [`env`]
+//! [`record`] is the envelope every kind of result shares, [`run`] the results of `run`, [`mod@env`]
 //! those of `env`, [`provenance`] what produced them; docs/results.md defines every field. [`text`] and [`csv`]
 //! make strings of them, [`json`] writes files, [`progress`] alone draws on a terminal.
 
