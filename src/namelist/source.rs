@@ -239,11 +239,15 @@ fn unknown_key(table: &str, name: &str) -> String {
     if let Some(key) = nearest(name, here.iter().copied()) {
         return format!("unknown key; did you mean `{key}`?");
     }
-    if let Some(key) = KEYS.iter().find(|key| key.name == name) {
+    // A key that the table's parent has does not belong there: it is what this table does without.
+    let parents_own = |key: &Key| table.starts_with(&format!("{}.", key.table));
+    let elsewhere = KEYS.iter().find(|key| key.name == name);
+    if let Some(key) = elsewhere.filter(|key| !parents_own(key)) {
         return format!("unknown key here; `{name}` belongs in [{}]", key.table);
     }
     let everywhere = nearest(name, KEYS.iter().map(|key| key.name));
-    if let Some(key) = everywhere.and_then(|name| KEYS.iter().find(|key| key.name == name)) {
+    let likely = everywhere.and_then(|name| KEYS.iter().find(|key| key.name == name));
+    if let Some(key) = likely.filter(|key| !parents_own(key)) {
         return format!(
             "unknown key; did you mean `{}` of [{}]?",
             key.name, key.table

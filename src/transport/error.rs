@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::{Label, Tag};
+use super::{COLLECTIVE_TAGS, Label, Tag};
 
 /// What a rank waits for. Ranks are those of the whole job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,10 +34,16 @@ impl fmt::Display for Waiting {
         } = self;
         let bytes = self.elements * size_of::<f64>();
         write!(f, "rank {rank} waits {waiting} rank {partner} ")?;
-        match self.label {
-            Some(Label(name)) => write!(f, "({name}, step {tag}, {bytes} bytes)"),
-            None => write!(f, "(tag {tag}, {bytes} bytes)"),
-        }
+        write!(f, "({}, {bytes} bytes)", place(self.label, *tag))
+    }
+}
+
+/// Where in an exchange a message is: its tag is the step, but for the tags of collectives.
+pub(super) fn place(label: Option<&Label>, tag: Tag) -> String {
+    match label {
+        _ if tag >= COLLECTIVE_TAGS => format!("tag {tag} of a collective"),
+        Some(Label(name)) => format!("{name}, step {tag}"),
+        None => format!("tag {tag}"),
     }
 }
 

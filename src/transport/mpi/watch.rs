@@ -10,6 +10,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::time::{Duration, Instant};
 
+use crate::transport::error::place;
 use crate::transport::{Label, Tag};
 
 /// The name of a call that may wait.
@@ -131,14 +132,10 @@ fn describe(call: &str, label: Option<&Label>, wait: Wait) -> String {
             format!("{call} ({label}, {bytes} bytes): did the ranks disagree?")
         }
         (label, partner) => {
-            let step = match label {
-                Some(Label(label)) => format!("{label}, step"),
-                None => "tag".to_owned(),
-            };
+            let place = place(label, wait.tag);
             format!(
-                "{call} for rank {partner} ({step} {}, {bytes} bytes): does the exchange rely on \
-                 buffering, or did the ranks disagree?",
-                wait.tag
+                "{call} for rank {partner} ({place}, {bytes} bytes): does the exchange rely on \
+                 buffering, or did the ranks disagree?"
             )
         }
     }
@@ -199,6 +196,7 @@ fn end(limit: f64, what: &str) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::COLLECTIVE_TAGS;
 
     #[test]
     fn a_wait_is_told_while_it_lasts() {
@@ -220,6 +218,15 @@ mod tests {
         assert!(text.starts_with("MPI_Recv for rank 2 (tag 3, 8 bytes): "));
         // The same call again is another wait.
         assert_ne!(first, second);
+        label(Some(&LABEL));
+        let during = waiting(
+            &Call("MPI_Recv"),
+            Wait::partner(2, COLLECTIVE_TAGS, 1),
+            look,
+        );
+        let expected = "MPI_Recv for rank 2 (tag 28672 of a collective, 8 bytes): ";
+        assert!(during.unwrap().1.starts_with(expected));
+        label(None);
         let during = waiting(&Call("MPI_Barrier"), Wait::everyone(0), look);
         assert!(during.unwrap().1.starts_with("MPI_Barrier: "));
     }
