@@ -34,6 +34,14 @@ fn main() {
         }
         Ok(())
     };
+    // Open MPI 4 mixes windows of parts of the ranks, unless told to do without that component.
+    let parts = || {
+        let ended = relaunch::launch_with("parts", most, &[(OSC, "^rdma")]);
+        if ended.code == Some(0) && ended.stdout.contains("parts complete") {
+            return Ok(());
+        }
+        Err(ended.all())
+    };
     let refusals = || {
         let ended = relaunch::launch("refusals", 2);
         if ended.code == Some(0) && ended.stdout.contains("refusals complete") {
@@ -43,6 +51,7 @@ fn main() {
     };
     relaunch::run(&[
         ("every_engine_moves_the_right_elements", &engines),
+        ("every_engine_works_on_parts_of_the_ranks", &parts),
         ("what_ranks_do_not_agree_upon_is_refused", &refusals),
     ]);
 }
@@ -59,6 +68,17 @@ fn rank(part: &str) {
         return;
     }
     let root = comm.rank() == 0;
+    if part == "parts" {
+        let there = |kind: &EngineKind| MpiTransport::lacks(*kind).is_none();
+        for kind in EngineKind::ALL.into_iter().filter(there) {
+            // A half of two ranks is one rank, which sends itself nothing.
+            assert!(halves(&comm, kind) > 0 || comm.size() == 2);
+        }
+        if root {
+            println!("parts complete");
+        }
+        return;
+    }
     for kind in EngineKind::ALL {
         if let Some(reason) = MpiTransport::lacks(kind) {
             if root {
@@ -77,17 +97,39 @@ fn rank(part: &str) {
         if kind == EngineKind::Alltoallw {
             moved += apart(&comm);
         }
-        // On a part of the ranks, too, which are others than those of the job.
-        let color = comm.rank() % 2;
-        let half = comm.split(color, comm.size() - comm.rank()).unwrap();
-        moved += exchange(&half, kind, Shape::Uneven, 4, true);
+        let parts = halves(&comm, kind);
         if root {
-            println!("{}: {moved} elements right", kind.name());
+            println!("{}: {} elements right", kind.name(), moved + parts);
         }
     }
     if root {
         println!("engines complete: {} ranks", comm.size());
     }
+}
+
+/// What tells Open MPI which components may make windows.
+const OSC: &str = "OMPI_MCA_osc";
+
+/// On a part of the ranks, which are others than those of the job.
+fn halves(comm: &MpiTransport, kind: EngineKind) -> usize {
+    let color = comm.rank() % 2;
+    let half = comm.split(color, comm.size() - comm.rank()).unwrap();
+    let puts = matches!(kind, EngineKind::PutFence | EngineKind::PutPscw);
+    let mixes = library().starts_with("Open MPI v4") && std::env::var(OSC).is_err();
+    if puts && mixes && (2..comm.size()).contains(&half.size()) {
+        let nothing = Pattern {
+            send: Vec::new(),
+            recv: Vec::new(),
+            messages: 1,
+            together: false,
+        };
+        let error = half.engine(kind, &nothing).err().unwrap();
+        let told = matches!(&error, TransportError::NoEngine { reason, .. }
+            if reason.contains("--mca osc ^rdma"));
+        assert!(told, "{error}");
+        return 0;
+    }
+    exchange(&half, kind, Shape::Uneven, 4, true)
 }
 
 /// How many elements, times the number of messages, go from one rank to another.

@@ -39,6 +39,11 @@ impl Ended {
 
 /// Plays a part on `ranks` processes, for two minutes at most.
 pub(crate) fn launch(part: &str, ranks: usize) -> Ended {
+    launch_with(part, ranks, &[])
+}
+
+/// [`launch`] with variables in the environment.
+pub(crate) fn launch_with(part: &str, ranks: usize, variables: &[(&str, &str)]) -> Ended {
     let launcher = std::env::var("MPIEXEC").unwrap_or_else(|_| "mpiexec".to_owned());
     let begin = Instant::now();
     let output: Output = Command::new("timeout")
@@ -51,6 +56,7 @@ pub(crate) fn launch(part: &str, ranks: usize) -> Ended {
         .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
         .env("OMPI_MCA_mpi_yield_when_idle", "1")
         .env("OMPI_MCA_hwloc_base_binding_policy", "none")
+        .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .output()
         .unwrap();
