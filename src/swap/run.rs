@@ -44,8 +44,9 @@ pub fn execute<S: Scope>(
                 check(rank, &leg, count)?;
             }
             Call::WaitReceive { leg, step } => {
-                let request = receives[step].take();
-                let request = request.ok_or(TransportError::NoSuchRequest { rank })?;
+                let Some(request) = receives[step].take() else {
+                    return Err(TransportError::NoSuchRequest { rank });
+                };
                 check(rank, &leg, scope.wait(request)?)?;
             }
             Call::Send { mode, leg } => scope.send(mode, leg.peer, leg.tag, leg.range())?,
@@ -53,8 +54,10 @@ pub fn execute<S: Scope>(
                 sends[step] = Some(scope.isend(mode, leg.peer, leg.tag, leg.range())?);
             }
             Call::WaitSend { step, .. } => {
-                let request = sends[step].take();
-                scope.wait(request.ok_or(TransportError::NoSuchRequest { rank })?)?;
+                let Some(request) = sends[step].take() else {
+                    return Err(TransportError::NoSuchRequest { rank });
+                };
+                scope.wait(request)?;
             }
             Call::SendReceive { send, recv } => {
                 let to = (send.peer, send.tag, send.range());
