@@ -14,17 +14,21 @@ pub enum TransposeAlgorithm {
     Swap,
     /// Shifted send/receive, to `me + k`, from `me - k`.
     SendRecv,
+    /// Blocks travel through other ranks: log2 P swaps of half the data where P is a power of two,
+    /// Bruck's algorithm for other numbers.
+    Logarithmic,
 }
 
 impl TransposeAlgorithm {
     /// Every algorithm.
-    pub const ALL: [Self; 2] = [Self::Swap, Self::SendRecv];
+    pub const ALL: [Self; 3] = [Self::Swap, Self::SendRecv, Self::Logarithmic];
 
     /// The namelist's spelling.
     pub fn name(self) -> &'static str {
         match self {
             Self::Swap => "swap",
             Self::SendRecv => "send-recv",
+            Self::Logarithmic => "logarithmic",
         }
     }
 }
@@ -43,9 +47,10 @@ pub struct ExchangeChoice {
     pub protocol: Protocol,
     /// Signal before each send, also where the protocol itself does not.
     pub handshake: bool,
-    /// Cap on outstanding requests; 0: none.
+    /// Cap on outstanding requests when overlapping; 0: none.
     pub max_requests: usize,
-    /// Post every receive, then do every exchange, then every finish.
+    /// Post every receive, then do every exchange, then every finish. Rounds of the logarithmic
+    /// transpose cannot overlap: each sends what the one before brought.
     pub overlap: bool,
     /// Time a barrier before the movement, so that waiting is told from moving.
     pub barrier: bool,
@@ -55,6 +60,11 @@ impl ExchangeChoice {
     /// Whether elements that lie apart are moved as they are, so that nothing packs them.
     pub fn moves_apart(&self) -> bool {
         self.engine == Some(EngineKind::Alltoallw)
+    }
+
+    /// Whether blocks travel through other ranks, so that they are moved in rounds.
+    pub fn passes_on(&self) -> bool {
+        self.engine.is_none() && self.transpose == TransposeAlgorithm::Logarithmic
     }
 
     /// How the messages between pairs of ranks travel.

@@ -4,7 +4,9 @@ pub mod choice;
 pub mod collective;
 pub mod eager;
 pub mod gather;
+pub mod logarithmic;
 pub mod plan;
+mod scratch;
 pub mod steps;
 pub mod transpose;
 

@@ -121,7 +121,7 @@ pub const TRANSPOSES: &[Choice] = &[
         "send-recv",
         "shifted send and receive, to me + k, from me - k",
     ),
-    later(
+    has(
         "logarithmic",
         "log2 P swaps of half the data; Bruck's algorithm for any P",
     ),

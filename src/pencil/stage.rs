@@ -22,6 +22,15 @@ pub(super) struct Plans<T: Transport> {
     pub lines: Option<Transpose<T>>,
 }
 
+/// Elements of every block, towards the grid: a factor of its sender times a factor of its receiver,
+/// so that any rank can tell the length of any block.
+struct Lengths {
+    /// By sender.
+    held: Vec<usize>,
+    /// By receiver.
+    wanted: Vec<usize>,
+}
+
 /// Elements exchanged with every peer, towards the grid: `(sent, received)`.
 struct Counts(Vec<usize>, Vec<usize>);
 
@@ -29,32 +38,38 @@ struct Counts(Vec<usize>, Vec<usize>);
 /// grid, and on the other; blocks, and the length of the buffer.
 struct Unpacked([(Vec<Block>, usize); 2]);
 
-impl Counts {
+impl Lengths {
+    fn block(&self, from: usize, to: usize) -> usize {
+        self.held[from] * self.wanted[to]
+    }
+
+    fn counts(&self, rank: usize) -> Counts {
+        let there = (0..self.wanted.len()).map(|to| self.block(rank, to));
+        let back = (0..self.held.len()).map(|from| self.block(from, rank));
+        Counts(there.collect(), back.collect())
+    }
+
     /// The plan; `unpacked` is asked where the engine needs no packing.
     fn plan<T: Transport>(
-        self,
+        &self,
         comm: &T,
         to_grid: bool,
         choice: &ExchangeChoice,
-        unpacked: impl FnOnce(&Self) -> Unpacked,
+        unpacked: impl FnOnce(&Counts) -> Unpacked,
     ) -> Result<Transpose<T>, PencilError> {
         let (rank, size) = (comm.rank(), comm.size());
         let plan = if choice.moves_apart() {
-            let Unpacked([there, back]) = unpacked(&self);
+            let Unpacked([there, back]) = unpacked(&self.counts(rank));
             let (send, recv) = if to_grid {
                 (there, back)
             } else {
                 (back, there)
             };
             Plan::of_blocks(rank, size, send, recv, choice)?
+        } else if to_grid {
+            Plan::new(rank, size, |from, to| self.block(from, to), choice)?
         } else {
-            let Self(there, back) = self;
-            let (send, recv) = if to_grid {
-                (there, back)
-            } else {
-                (back, there)
-            };
-            Plan::new(rank, size, &send, &recv, choice)?
+            Plan::new(rank, size, |from, to| self.block(to, from), choice)?
         };
         Ok(Transpose::new(comm, plan)?)
     }
@@ -98,10 +113,13 @@ impl<T: Transport> Plans<T> {
         let own_units = column.of(y).len();
         let groups = distribution.groups(y);
         let column_plan = (py > 1).then(|| {
-            let there = (0..py).map(|y| own_units * distribution.groups(y) * fields * CELL);
-            let back = (0..py).map(|y| column.of(y).len() * groups * fields * CELL);
-            let counts = Counts(there.collect(), back.collect());
-            counts.plan(column_comm, to_grid, &choice.legendre_transpose, |counts| {
+            let lengths = Lengths {
+                held: (0..py).map(|y| column.of(y).len()).collect(),
+                wanted: (0..py)
+                    .map(|y| distribution.groups(y) * fields * CELL)
+                    .collect(),
+            };
+            lengths.plan(column_comm, to_grid, &choice.legendre_transpose, |counts| {
                 let spectral = own_units * distribution.all_groups() * fields * CELL;
                 let cells = counts.1.iter().sum();
                 Unpacked([
@@ -119,11 +137,11 @@ impl<T: Transport> Plans<T> {
         });
         let lines_of = |x: usize| distribution.line_groups(x, y, fields).len();
         let waves_plan = (px > 1 && !distribution.by_level).then(|| {
-            let waves: Vec<usize> = (0..px).map(|x| distribution.waves(x).len()).collect();
-            let there = (0..px).map(|peer| lines_of(peer) * waves[x] * CELL);
-            let back = (0..px).map(|peer| lines_of(x) * waves[peer] * CELL);
-            let counts = Counts(there.collect(), back.collect());
-            counts.plan(row, to_grid, &choice.fft_transpose, |counts| {
+            let lengths = Lengths {
+                held: (0..px).map(|x| distribution.waves(x).len()).collect(),
+                wanted: (0..px).map(|x| lines_of(x) * CELL).collect(),
+            };
+            lengths.plan(row, to_grid, &choice.fft_transpose, |counts| {
                 let per_level = groups * fields;
                 let cells = column.units.len() * per_level * CELL;
                 let own = distribution.waves(x);
@@ -136,12 +154,12 @@ impl<T: Transport> Plans<T> {
             })
         });
         let lines_plan = (px > 1).then(|| {
-            let own = distribution.longitudes(x).len();
-            let there = (0..px).map(|x| distribution.longitudes(x).len());
-            let there = there.map(|longitudes| lines_of(x) * longitudes * POINT);
-            let back = (0..px).map(|peer| lines_of(peer) * own * POINT);
-            let counts = Counts(there.collect(), back.collect());
-            counts.plan(row, to_grid, &choice.fft_transpose, |counts| {
+            let longitudes = |x: usize| distribution.longitudes(x).len();
+            let lengths = Lengths {
+                held: (0..px).map(lines_of).collect(),
+                wanted: (0..px).map(|x| longitudes(x) * POINT).collect(),
+            };
+            lengths.plan(row, to_grid, &choice.fft_transpose, |counts| {
                 let own = lines_of(x);
                 Unpacked([
                     mapped(&counts.0, own * distribution.nlon * POINT, |visit| {
@@ -156,6 +174,12 @@ impl<T: Transport> Plans<T> {
             waves: waves_plan.transpose()?,
             lines: lines_plan.transpose()?,
         })
+    }
+
+    /// Bytes of the buffers of these movements.
+    pub(super) fn bytes(&self) -> usize {
+        let all = [&self.column, &self.waves, &self.lines];
+        all.into_iter().flatten().map(Transpose::bytes).sum()
     }
 }
 

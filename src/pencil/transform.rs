@@ -200,6 +200,8 @@ impl<T: Transport> Pencil<T> {
             + self.fourier.bytes()
             + size_of_val(self.degrees_scratch.as_slice())
             + self.buffers.bytes()
+            + self.to_grid.bytes()
+            + self.from_grid.bytes()
             + self.cells_at.iter().map(CellMap::bytes).sum::<usize>()
             + size_of_val(self.gauss.mu.as_slice())
             + size_of_val(self.gauss.weight.as_slice())

@@ -17,16 +17,6 @@ pub enum PlanError {
         /// The protocol.
         protocol: &'static str,
     },
-    /// A list of counts that is not one per rank.
-    #[error("{which} counts: {found} given, {expected} needed, one for each rank")]
-    Counts {
-        /// `send` or `receive`.
-        which: &'static str,
-        /// Ranks.
-        expected: usize,
-        /// Counts.
-        found: usize,
-    },
     /// A rank outside its communicator.
     #[error("rank {rank} of {size}")]
     Rank {
