@@ -1,9 +1,11 @@
-//! Every legal transpose ends when nothing is buffered: its schedules are checked without ranks.
+//! Every legal transpose and vector sum ends when nothing is buffered: schedules are checked without
+//! ranks.
 
 #![allow(clippy::unwrap_used)]
 
-use pstswm::exchange::Plan;
 use pstswm::exchange::choice::{ExchangeChoice, TransposeAlgorithm};
+use pstswm::exchange::sum::{SumAlgorithm, SumChoice};
+use pstswm::exchange::{Plan, SumPlan};
 use pstswm::swap::check::{Need, Outcome, check, needed_eager_limit};
 use pstswm::swap::order::Order;
 use pstswm::swap::protocol::Protocol;
@@ -85,6 +87,36 @@ fn many_ranks_are_checked_as_well() {
     for choice in choices().into_iter().step_by(7) {
         let outcome = check(&schedules(64, &choice, SHAPES[1]), 0);
         assert!(outcome == Outcome::Ends, "{choice:?}:\n{outcome}");
+    }
+}
+
+#[test]
+fn every_legal_vector_sum_ends_when_nothing_is_buffered() {
+    let lengths: [fn(usize) -> usize; 4] = [|_| 5, |s| (5 * s + 1) % 4, |s| s % 2, |_| 0];
+    for size in [1, 2, 3, 4, 5, 7, 8, 12, 16] {
+        for (choice, length) in choices()
+            .iter()
+            .filter(|choice| !choice.overlap)
+            .flat_map(|choice| lengths.map(|length| (choice, length)))
+        {
+            let segments: Vec<_> = (0..size).map(length).collect();
+            for algorithm in SumAlgorithm::ALL {
+                let choice = SumChoice {
+                    algorithm,
+                    order: choice.order,
+                    protocol: choice.protocol,
+                    handshake: choice.handshake,
+                    barrier: false,
+                };
+                let plan = |rank| SumPlan::new(rank, size, &segments, &choice).unwrap();
+                let schedules: Vec<_> = (0..size).map(|rank| plan(rank).schedule).collect();
+                let outcome = check(&schedules, 0);
+                assert!(
+                    outcome == Outcome::Ends,
+                    "{choice:?}, {segments:?}:\n{outcome}"
+                );
+            }
+        }
     }
 }
 

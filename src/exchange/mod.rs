@@ -1,4 +1,4 @@
-//! Transposes and collectives built from swaps, on flat buffers; no numerics.
+//! Transposes, vector sums and collectives built from swaps, on flat buffers; no numerics.
 
 pub mod choice;
 pub mod collective;
@@ -6,8 +6,10 @@ pub mod eager;
 pub mod gather;
 pub mod plan;
 pub mod steps;
+pub mod sum;
 pub mod transpose;
 
 pub use crate::swap::PlanError;
 pub use plan::Plan;
+pub use sum::{SumPlan, VectorSum};
 pub use transpose::{Movement, Transpose};

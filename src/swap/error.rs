@@ -20,7 +20,7 @@ pub enum PlanError {
     /// A list of counts that is not one per rank.
     #[error("{which} counts: {found} given, {expected} needed, one for each rank")]
     Counts {
-        /// `send` or `receive`.
+        /// `send`, `receive` or `segment`.
         which: &'static str,
         /// Ranks.
         expected: usize,
