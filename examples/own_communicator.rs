@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (rank, size) = (comm.rank(), comm.size());
     let sends: Vec<usize> = (0..size).map(|to| count(rank, to)).collect();
     let receives: Vec<usize> = (0..size).map(|from| count(from, rank)).collect();
-    let plan = Plan::new(rank, size, &sends, &receives, &ExchangeChoice::default())?;
+    let plan = Plan::new(rank, size, count, &ExchangeChoice::default())?;
     let mut transpose = Transpose::new(&comm, plan)?;
 
     let element = |from: usize, to: usize| f64::from(half) * 1e4 + (from * 100 + to) as f64;

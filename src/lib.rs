@@ -12,7 +12,7 @@
 //! decomp        who owns which latitudes, wavenumbers and levels
 //! transport     messages between ranks (threads of one process; MPI)
 //! swap          two ranks exchange messages: order, protocol
-//! exchange      transposes and collectives built from swaps, on flat buffers
+//! exchange      transposes, vector sums and collectives built from swaps, on flat buffers
 //! bench         measuring programs: the swap test
 //! transform     one rank's share of the FFT and the Legendre transform
 //! pencil        the distributed transform: transform and exchange meet

@@ -1,11 +1,16 @@
-//! Every engine over MPI moves the right elements: the program launches itself as ranks.
+//! Every engine over MPI moves the right elements, and every vector sum has the documented bits: the
+//! program launches itself as ranks.
 //!
 //! Built with `--features mpi` only; without a harness, because the ranks are started from here.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "common/relaunch.rs"]
 mod relaunch;
+#[path = "common/sums.rs"]
+mod sums;
 
+use pstswm::exchange::sum::{SumAlgorithm, SumChoice};
+use pstswm::exchange::{Movement, SumPlan, VectorSum, collective};
 use pstswm::transport::mpi::{MpiJob, MpiTransport, library};
 use pstswm::transport::{Block, EngineKind, Exchange, Pattern, Transport, TransportError};
 
@@ -49,10 +54,22 @@ fn main() {
         }
         Err(ended.all())
     };
+    let sums = || {
+        for ranks in 1..=most {
+            let ended = relaunch::launch("sums", ranks);
+            let marker = format!("sums complete: {ranks} ranks");
+            if ended.code != Some(0) || ended.stdout.matches(&marker).count() != 1 {
+                return Err(ended.all());
+            }
+            println!("{}", ended.stdout.trim());
+        }
+        Ok(())
+    };
     relaunch::run(&[
         ("every_engine_moves_the_right_elements", &engines),
         ("every_engine_works_on_parts_of_the_ranks", &parts),
         ("what_ranks_do_not_agree_upon_is_refused", &refusals),
+        ("every_vector_sum_has_the_documented_bits", &sums),
     ]);
 }
 
@@ -68,6 +85,15 @@ fn rank(part: &str) {
         return;
     }
     let root = comm.rank() == 0;
+    if part == "sums" {
+        vector_sums(&comm);
+        let disagreements = nan_sums(&comm);
+        if root {
+            println!("native sums that differed: {disagreements}");
+            println!("sums complete: {} ranks", comm.size());
+        }
+        return;
+    }
     if part == "parts" {
         let there = |kind: &EngineKind| MpiTransport::lacks(*kind).is_none();
         for kind in EngineKind::ALL.into_iter().filter(there) {
@@ -376,4 +402,67 @@ fn refusals(comm: &MpiTransport) {
         engine.execute(&[1.5; 4], &mut recv).unwrap();
         assert_eq!(recv, [1.5; 4]);
     }
+}
+
+/// Sums by every method. The library's order of additions is its own: of a native sum the integers
+/// must be right, and the rest the same on every rank.
+fn vector_sums(comm: &MpiTransport) {
+    let (rank, size) = (comm.rank(), comm.size());
+    for shape in sums::SHAPES {
+        let segments = sums::segments(size, shape);
+        let exact = sums::exact(size, &segments);
+        let rounded = SumAlgorithm::ALL.map(|algorithm| sums::serial(algorithm, size, &segments));
+        for choice in sums::choices() {
+            let plan = SumPlan::new(rank, size, &segments, &choice).unwrap();
+            let mut sum = VectorSum::new(comm, plan).unwrap();
+            let mut movement = Movement::default();
+            let mut total = |value| sums::add_up(comm, &mut sum, value, &mut movement).unwrap();
+            let integers = total(sums::integer as fn(usize, usize) -> f64);
+            assert_eq!(integers, exact, "{choice}, rank {rank} of {size}");
+            let fractions = total(sums::fraction);
+            if choice.algorithm == SumAlgorithm::Native {
+                assert_same(comm, &fractions);
+                continue;
+            }
+            let documented = &rounded[choice.algorithm as usize];
+            assert_eq!(
+                sums::bits(&fractions),
+                sums::bits(documented),
+                "{choice}, rank {rank} of {size}"
+            );
+        }
+    }
+}
+
+/// Native sums of NaNs, whose payload tells the rank: a library that adds in another order on each
+/// rank gives each another one, unless it is noticed. How often it was.
+fn nan_sums(comm: &MpiTransport) -> u64 {
+    let (rank, size) = (comm.rank(), comm.size());
+    let choice = SumChoice {
+        algorithm: SumAlgorithm::Native,
+        ..SumChoice::default()
+    };
+    let mut disagreements = 0;
+    for len in [1, 40, 5000] {
+        let plan = SumPlan::new(rank, size, &vec![len; size], &choice).unwrap();
+        let mut sum = VectorSum::new(comm, plan).unwrap();
+        let nan = |rank: usize, _| f64::from_bits(f64::NAN.to_bits() | (rank as u64 + 1));
+        let total = sums::add_up(comm, &mut sum, nan, &mut Movement::default()).unwrap();
+        assert!(total.iter().all(|value| value.is_nan()));
+        assert_same(comm, &total);
+        disagreements += sum.disagreements();
+    }
+    disagreements
+}
+
+/// All ranks have the bits of rank 0.
+fn assert_same(comm: &MpiTransport, values: &[f64]) {
+    let mut root = values.to_vec();
+    collective::broadcast(comm, 0, &mut root).unwrap();
+    assert_eq!(
+        sums::bits(values),
+        sums::bits(&root),
+        "rank {}",
+        comm.rank()
+    );
 }

@@ -99,6 +99,10 @@ fn the_same_bits_as_on_threads() {
         ),
         (
             4,
+            "--set algorithm.mesh=[1,4] --set algorithm.transpose=\"logarithmic\"",
+        ),
+        (
+            4,
             "--set algorithm.mesh=[2,2] --set algorithm.engine=\"shared-window\"",
         ),
     ] {

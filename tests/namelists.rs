@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use pstswm::app::init;
+use pstswm::decomp::algorithm::FftAlgorithm;
 use pstswm::decomp::mesh::{MeshChoice, RankOrder};
 use pstswm::exchange::choice::TransposeAlgorithm;
 use pstswm::exchange::gather::FLOW_CONTROL;
 use pstswm::namelist::reference::{reference_markdown, template};
 use pstswm::namelist::{self, Namelist, NamelistError, check_ranks};
-use pstswm::pencil::choice::FftAlgorithm;
 use pstswm::problem::definition::{CaseName, HeightFrom, Mountain, Scheme};
 use pstswm::swap::order::Order;
 
@@ -200,7 +200,7 @@ fn defaults_are_those_of_the_contract() {
 #[test]
 fn stages_override_the_general_keys() {
     let text = "problem.case = \"williamson-6\"\nproblem.alpha = 0\n[algorithm]\nfft = \"single-transpose\"\n\
-        protocol = 3\norder = \"simple\"\nmax-requests = 8\nbarrier = true\nmesh = [2, 3]\n\
+        transpose = \"logarithmic\"\nprotocol = 3\norder = \"simple\"\nmax-requests = 8\nbarrier = true\nmesh = [2, 3]\n\
         [algorithm.legendre-transpose]\ntranspose = \"send-recv\"\norder = \"ordered\"\n\
         protocol = \"blocking\"\n[algorithm.legendre-sum]\nsum = \"ring\"\n";
     let namelist = parse(text).unwrap();
@@ -208,6 +208,10 @@ fn stages_override_the_general_keys() {
     assert_eq!(algorithm.fft, FftAlgorithm::SingleTranspose);
     assert_eq!(algorithm.fft_transpose.order, Order::Simple);
     assert_eq!(algorithm.fft_transpose.protocol.name(), "nonblocking");
+    assert_eq!(
+        algorithm.fft_transpose.transpose,
+        TransposeAlgorithm::Logarithmic
+    );
     assert_eq!(
         algorithm.legendre_transpose.transpose,
         TransposeAlgorithm::SendRecv
@@ -219,7 +223,7 @@ fn stages_override_the_general_keys() {
     assert!(
         namelist
             .resolved
-            .contains("[algorithm.legendre-sum]\ntranspose = \"swap\"\nsum = \"ring\"")
+            .contains("[algorithm.legendre-sum]\ntranspose = \"logarithmic\"\nsum = \"ring\"")
     );
     resolves_to_itself(&namelist, Path::new("."));
 
@@ -229,7 +233,7 @@ fn stages_override_the_general_keys() {
     );
     let error = check_ranks(&namelist, 4).unwrap_err().to_string();
     for part in [
-        "bad.toml:9:8: algorithm.mesh = [2, 3]",
+        "bad.toml:10:8: algorithm.mesh = [2, 3]",
         "6 ranks",
         "[1, 4], [2, 2], [4, 1]",
     ] {
@@ -405,12 +409,10 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("williamson-2", "[time]\nlaplacian = -1e5", &["time.laplacian = -1e5: must be a number, at least 0 (m2/s)"]),
     ("williamson-2", "[algorithm]\nmesh = [0, 2]",
         &["algorithm.mesh = [0, 2]: must be [PX, PY], both at least 1, or \"auto\""]),
-    ("williamson-2", "[algorithm]\nfft = \"distributed\"",
-        &["algorithm.fft = \"distributed\": unavailable in this version; available: \"single-transpose\", \"double-transpose\""]),
-    ("williamson-2", "[algorithm]\nlegendre = \"distributed\"",
-        &["algorithm.legendre = \"distributed\": unavailable in this version; available: \"transpose\""]),
-    ("williamson-2", "[algorithm.fft-transpose]\ntranspose = \"logarithmic\"",
-        &["algorithm.fft-transpose.transpose = \"logarithmic\": unavailable in this version; available: \"swap\", \"send-recv\", \"collective\""]),
+    ("williamson-2", "[algorithm]\nfft = \"butterfly\"",
+        &["algorithm.fft = \"butterfly\": must be one of \"distributed\", "]),
+    ("williamson-2", "[algorithm]\nlegendre = \"sum\"",
+        &["algorithm.legendre = \"sum\": must be one of "]),
     ("williamson-2", "[algorithm.gather]\nprotocol = 0",
         &["algorithm.gather.protocol = 0: protocol \"blocking\" with order \"simple\""]),
     ("williamson-2", "[algorithm.gather]\nengine = \"alltoallv\"",
@@ -422,6 +424,8 @@ const BAD: &[(&str, &str, &[&str])] = &[
         &["bad.toml:5:13: algorithm.transpose = \"swap\": transpose = \"swap\" is made of messages", "leave one of the two out"]),
     ("williamson-2", "[algorithm]\nengine = \"alltoallv\"\n[algorithm.fft-transpose]\ntranspose = \"send-recv\"",
         &["algorithm.fft-transpose.transpose = \"send-recv\"", "engine = \"alltoallv\" moves all in one go"]),
+    ("williamson-2", "[algorithm]\ntranspose = \"logarithmic\"\nengine = \"alltoallv\"",
+        &["algorithm.transpose = \"logarithmic\": transpose = \"logarithmic\" is made of messages", "leave one of the two out"]),
     ("williamson-2", "[algorithm]\ntranspose = \"collective\"",
         &["algorithm.transpose = \"collective\"", "is done by an engine", "for example \"alltoallv\""]),
     ("williamson-2", "[algorithm]\nprotocol = 11",

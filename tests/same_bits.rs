@@ -125,6 +125,31 @@ fn every_legal_movement() {
     }
 }
 
+/// Blocks that travel through other ranks: swaps, shifts, and both in one run.
+#[test]
+fn the_logarithmic_transpose() {
+    let problem = [
+        "problem.case=\"williamson-6\"",
+        "problem.truncation=15",
+        "problem.levels=2",
+        "problem.steps=3",
+        "time.dt=1200",
+    ];
+    let expected = checksum(&problem, (1, 1), &[]);
+    for (mesh, protocol) in [((4, 3), "ready"), ((1, 7), "native"), ((5, 2), "blocking")] {
+        let extra = [
+            "algorithm.transpose=\"logarithmic\"".to_owned(),
+            format!("algorithm.protocol=\"{protocol}\""),
+            "algorithm.eager-limit=0".to_owned(),
+        ];
+        assert_eq!(
+            checksum(&problem, mesh, &extra),
+            expected,
+            "{mesh:?} {extra:?}"
+        );
+    }
+}
+
 #[test]
 fn every_engine() {
     for levels in [1, 3] {

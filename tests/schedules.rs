@@ -1,9 +1,11 @@
-//! Every legal transpose ends when nothing is buffered: its schedules are checked without ranks.
+//! Every legal transpose and vector sum ends when nothing is buffered: schedules are checked without
+//! ranks.
 
 #![allow(clippy::unwrap_used)]
 
-use pstswm::exchange::Plan;
 use pstswm::exchange::choice::{ExchangeChoice, TransposeAlgorithm};
+use pstswm::exchange::sum::{SumAlgorithm, SumChoice};
+use pstswm::exchange::{Plan, SumPlan};
 use pstswm::swap::check::{Need, Outcome, check, needed_eager_limit};
 use pstswm::swap::order::Order;
 use pstswm::swap::protocol::Protocol;
@@ -18,14 +20,17 @@ const SHAPES: [Shape; 4] = [
     |from, to| if from < to { 4 } else { 0 },
 ];
 
-/// The schedules of all ranks.
+/// The schedules of all ranks. Rounds follow one another without waiting for other ranks, so those
+/// of a rank are one schedule.
 fn schedules(size: usize, choice: &ExchangeChoice, shape: Shape) -> Vec<Schedule> {
     let schedule = |rank| {
-        let send: Vec<_> = (0..size).map(|to| shape(rank, to)).collect();
-        let recv: Vec<_> = (0..size).map(|from| shape(from, rank)).collect();
-        Plan::new(rank, size, &send, &recv, choice)
-            .unwrap()
-            .schedule
+        let plan = Plan::new(rank, size, shape, choice).unwrap();
+        let calls = plan.schedules.iter().flat_map(|schedule| &schedule.calls);
+        Schedule {
+            calls: calls.copied().collect(),
+            steps: plan.schedules.iter().map(|schedule| schedule.steps).sum(),
+            label: choice.method().label(),
+        }
     };
     (0..size).map(schedule).collect()
 }
@@ -85,6 +90,74 @@ fn many_ranks_are_checked_as_well() {
     for choice in choices().into_iter().step_by(7) {
         let outcome = check(&schedules(64, &choice, SHAPES[1]), 0);
         assert!(outcome == Outcome::Ends, "{choice:?}:\n{outcome}");
+    }
+}
+
+/// Messages and bytes of a rank against the closed forms, for blocks of equal length.
+#[test]
+fn messages_and_bytes_are_the_closed_forms() {
+    const LEN: usize = 3;
+    for size in 1_usize..=64 {
+        for transpose in TransposeAlgorithm::ALL {
+            let choice = ExchangeChoice {
+                transpose,
+                ..ExchangeChoice::default()
+            };
+            let elements = LEN * size;
+            let rounds = (0..7).take_while(|i| 1 << i < size);
+            let (messages, sent) = match transpose {
+                TransposeAlgorithm::Swap | TransposeAlgorithm::SendRecv => {
+                    (size - 1, elements * (size - 1) / size)
+                }
+                TransposeAlgorithm::Logarithmic if size.is_power_of_two() => {
+                    let log2 = size.ilog2() as usize;
+                    (log2, elements / 2 * log2)
+                }
+                TransposeAlgorithm::Logarithmic => {
+                    let moved = |i: usize| (0..size).filter(|b| b >> i & 1 == 1).count();
+                    (
+                        rounds.clone().count(),
+                        rounds.map(moved).sum::<usize>() * LEN,
+                    )
+                }
+            };
+            for rank in 0..size {
+                let plan = Plan::new(rank, size, |_, _| LEN, &choice).unwrap();
+                let found = (plan.messages, plan.bytes);
+                let expected = (messages as u64, 8 * sent as u64);
+                assert_eq!(found, expected, "{transpose:?}, rank {rank} of {size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_legal_vector_sum_ends_when_nothing_is_buffered() {
+    let lengths: [fn(usize) -> usize; 4] = [|_| 5, |s| (5 * s + 1) % 4, |s| s % 2, |_| 0];
+    for size in [1, 2, 3, 4, 5, 7, 8, 12, 16] {
+        for (choice, length) in choices()
+            .iter()
+            .filter(|choice| !choice.overlap)
+            .flat_map(|choice| lengths.map(|length| (choice, length)))
+        {
+            let segments: Vec<_> = (0..size).map(length).collect();
+            for algorithm in SumAlgorithm::ALL {
+                let choice = SumChoice {
+                    algorithm,
+                    order: choice.order,
+                    protocol: choice.protocol,
+                    handshake: choice.handshake,
+                    barrier: false,
+                };
+                let plan = |rank| SumPlan::new(rank, size, &segments, &choice).unwrap();
+                let schedules: Vec<_> = (0..size).map(|rank| plan(rank).schedule).collect();
+                let outcome = check(&schedules, 0);
+                assert!(
+                    outcome == Outcome::Ends,
+                    "{choice:?}, {segments:?}:\n{outcome}"
+                );
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::swap::SwapOptions;
+use crate::exchange::choice::TransposeAlgorithm;
 
 /// Parallel spectral transform shallow water model and communication benchmark.
 #[derive(Debug, Parser)]
@@ -108,8 +109,10 @@ pub struct ExplainOptions {
     /// Every rank of a whole transpose of N ranks, instead of a swap of two
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub ranks: Option<u32>,
-    /// Steps of the transpose: swap (partner me XOR k) or send-recv (to me + k, from me - k)
-    #[arg(long, default_value = "swap", value_parser = ["swap", "send-recv"], requires = "ranks")]
+    /// Steps of the transpose: swap (partner me XOR k), send-recv (to me + k, from me - k) or
+    /// logarithmic (k = 1, 2, 4, ...)
+    #[arg(long, default_value = "swap", requires = "ranks",
+          value_parser = TransposeAlgorithm::ALL.map(TransposeAlgorithm::name))]
     pub transpose: String,
     /// Messages that the swap is cut into
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "ranks",

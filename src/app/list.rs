@@ -39,7 +39,7 @@ pub fn text() -> String {
         ("Legendre transform (algorithm.legendre)", LEGENDRES),
         ("Transposes (algorithm.transpose)", TRANSPOSES),
         (
-            "Vector sums (algorithm.sum; only for legendre = \"distributed\": no effect in this version)",
+            "Vector sums (algorithm.sum; for legendre = \"distributed\")",
             SUMS,
         ),
         ("Orders (algorithm.order)", ORDERS),
@@ -137,7 +137,10 @@ mod tests {
         ] {
             assert!(text.contains(needed), "{needed}");
         }
-        assert!(text.contains("(unavailable in this version)"));
+        assert_eq!(
+            text.contains("(unavailable in this build: "),
+            cfg!(not(all(feature = "mpi", feature = "netcdf4")))
+        );
     }
 
     #[test]

@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::exchange::collective;
 use crate::namelist::{self, Namelist};
 use crate::pencil::PencilError;
-use crate::pencil::choice::FftAlgorithm;
 use crate::report::provenance::Place;
 use crate::report::{machine, units};
 use crate::solver::SolverError;
@@ -115,7 +114,7 @@ impl Session {
                     (problem.nlat, problem.nlon),
                     problem.levels,
                     ranks,
-                    namelist.algorithm.fft == FftAlgorithm::SingleTranspose,
+                    (namelist.algorithm.fft, namelist.algorithm.legendre),
                     namelist.algorithm.rank_order,
                 )
                 .0
@@ -244,6 +243,9 @@ impl Session {
             SolverError::Pencil(PencilError::Transport(
                 error @ TransportError::NoEngine { .. },
             )) => Error::Input(format!("{}: {error}", key("algorithm.engine"))),
+            SolverError::Pencil(PencilError::Mesh(reason)) => {
+                Error::Input(format!("{}: {reason}", key("algorithm.mesh")))
+            }
             SolverError::Pencil(PencilError::Plan(error)) => {
                 Error::Input(format!("{}: {error}", key("algorithm.protocol")))
             }

@@ -42,6 +42,21 @@ pub fn deal_waves(truncation: &Truncation, px: usize) -> Vec<usize> {
     deal(&works, px)
 }
 
+/// The column of the mesh (`0..px`, a power of two) on which the butterflies of a distributed FFT
+/// leave each wavenumber: that whose number, bits reversed, is the residue of m modulo PX.
+pub fn residue_waves(truncation: &Truncation, px: usize) -> Vec<usize> {
+    let waves = 0..=truncation.m_max();
+    waves.map(|m| reverse_bits(m % px, px)).collect()
+}
+
+/// The bits of a number below `size`, a power of two, in reverse order.
+pub fn reverse_bits(number: usize, size: usize) -> usize {
+    match size.trailing_zeros() {
+        0 => number,
+        bits => number.reverse_bits() >> (usize::BITS - bits),
+    }
+}
+
 /// The units of one mesh column, in the order of the ranks that own them, then of `(m, level)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnUnits {
@@ -137,6 +152,18 @@ mod tests {
                 "T{n} {px}x{py}: {largest}"
             );
         }
+    }
+
+    #[test]
+    fn residues_are_even_and_reversed() {
+        let truncation = Truncation::triangular(42);
+        let owners = residue_waves(&truncation, 8);
+        assert_eq!(owners[..8], [0, 4, 2, 6, 1, 5, 3, 7]);
+        for x in 0..8 {
+            let owned = owners.iter().filter(|&&owner| owner == x).count();
+            assert!((43 / 8..=43_usize.div_ceil(8)).contains(&owned));
+        }
+        assert_eq!(reverse_bits(0, 1), 0);
     }
 
     #[test]

@@ -14,17 +14,21 @@ pub enum TransposeAlgorithm {
     Swap,
     /// Shifted send/receive, to `me + k`, from `me - k`.
     SendRecv,
+    /// Blocks travel through other ranks: log2 P swaps of half the data where P is a power of two,
+    /// Bruck's algorithm for other numbers.
+    Logarithmic,
 }
 
 impl TransposeAlgorithm {
     /// Every algorithm.
-    pub const ALL: [Self; 2] = [Self::Swap, Self::SendRecv];
+    pub const ALL: [Self; 3] = [Self::Swap, Self::SendRecv, Self::Logarithmic];
 
     /// The namelist's spelling.
     pub fn name(self) -> &'static str {
         match self {
             Self::Swap => "swap",
             Self::SendRecv => "send-recv",
+            Self::Logarithmic => "logarithmic",
         }
     }
 }
@@ -43,9 +47,10 @@ pub struct ExchangeChoice {
     pub protocol: Protocol,
     /// Signal before each send, also where the protocol itself does not.
     pub handshake: bool,
-    /// Cap on outstanding requests; 0: none.
+    /// Cap on outstanding requests when overlapping; 0: none.
     pub max_requests: usize,
-    /// Post every receive, then do every exchange, then every finish.
+    /// Post every receive, then do every exchange, then every finish. Rounds of the logarithmic
+    /// transpose cannot overlap: each sends what the one before brought.
     pub overlap: bool,
     /// Time a barrier before the movement, so that waiting is told from moving.
     pub barrier: bool,
@@ -57,6 +62,11 @@ impl ExchangeChoice {
         self.engine == Some(EngineKind::Alltoallw)
     }
 
+    /// Whether blocks travel through other ranks, so that they are moved in rounds.
+    pub fn passes_on(&self) -> bool {
+        self.engine.is_none() && self.transpose == TransposeAlgorithm::Logarithmic
+    }
+
     /// How the messages between pairs of ranks travel.
     pub fn method(&self) -> Method {
         Method {
@@ -66,6 +76,31 @@ impl ExchangeChoice {
             max_requests: self.max_requests,
             overlap: self.overlap,
         }
+    }
+}
+
+/// How the swaps of an exchange in which every rank has one partner at a time travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwapChoice {
+    /// Order, protocol and what modifies them; with overlap, work is done while a message travels.
+    pub method: Method,
+    /// Time a barrier before the movement, so that waiting is told from moving.
+    pub barrier: bool,
+}
+
+impl Default for SwapChoice {
+    fn default() -> Self {
+        let choice = ExchangeChoice::default();
+        Self {
+            method: choice.method(),
+            barrier: choice.barrier,
+        }
+    }
+}
+
+impl fmt::Display for SwapChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.method.label().0)
     }
 }
 

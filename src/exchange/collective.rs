@@ -85,17 +85,27 @@ pub fn reduce<T: Transport>(
     data: &mut [f64],
     combine: fn(&mut [f64], &[f64]),
 ) -> Result<(), TransportError> {
+    reduce_with(comm, root, data, &mut vec![0.0; data.len()], combine)
+}
+
+/// As [`reduce`]; `room`, as long as `data`, takes what arrives.
+fn reduce_with<T: Transport>(
+    comm: &T,
+    root: usize,
+    data: &mut [f64],
+    room: &mut [f64],
+    combine: fn(&mut [f64], &[f64]),
+) -> Result<(), TransportError> {
     check_root(comm, root)?;
     let (rank, size) = (comm.rank(), comm.size());
-    let mut other = vec![0.0; data.len()];
     for distance in powers_below(size) {
         if rank & distance != 0 {
             send(comm, rank - distance, REDUCE, data)?;
             break;
         }
         if rank + distance < size {
-            receive(comm, rank + distance, REDUCE, &mut other)?;
-            combine(data, &other);
+            receive(comm, rank + distance, REDUCE, room)?;
+            combine(data, room);
         }
     }
     if root != 0 && rank == 0 {
@@ -115,7 +125,17 @@ pub fn allreduce<T: Transport>(
     data: &mut [f64],
     combine: fn(&mut [f64], &[f64]),
 ) -> Result<(), TransportError> {
-    reduce(comm, 0, data, combine)?;
+    allreduce_with(comm, data, &mut vec![0.0; data.len()], combine)
+}
+
+/// As [`allreduce`] without allocating: `room`, as long as `data`, takes what arrives.
+pub(super) fn allreduce_with<T: Transport>(
+    comm: &T,
+    data: &mut [f64],
+    room: &mut [f64],
+    combine: fn(&mut [f64], &[f64]),
+) -> Result<(), TransportError> {
+    reduce_with(comm, 0, data, room, combine)?;
     broadcast(comm, 0, data)
 }
 

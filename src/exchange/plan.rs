@@ -4,12 +4,12 @@ use std::fmt;
 use std::ops::Range;
 
 use super::choice::{ExchangeChoice, TransposeAlgorithm};
-use super::steps;
-use crate::swap::call::Leg;
+use super::logarithmic::Rounds;
+use super::steps::{self, Partners};
 use crate::swap::error::PlanError;
 use crate::swap::schedule::Schedule;
 use crate::swap::step::Step;
-use crate::transport::{Block, COLLECTIVE_TAGS, Pattern, Tag};
+use crate::transport::{Block, Pattern};
 
 /// The plan of one rank. Blocks lie in the order of ranks in the flat buffers; a block without
 /// elements is no message.
@@ -21,8 +21,11 @@ pub struct Plan {
     pub size: usize,
     /// How the data move.
     pub choice: ExchangeChoice,
-    /// The calls between pairs of ranks; none when an engine moves the data.
-    pub schedule: Schedule,
+    /// The calls between pairs of ranks: one schedule of all steps, or one for each round; none when
+    /// an engine moves the data.
+    pub schedules: Vec<Schedule>,
+    /// What the messages of each round are made of, where blocks travel through other ranks.
+    pub rounds: Rounds,
     /// The block that stays, where it is sent from and where it is received.
     pub own: (Range<usize>, Range<usize>),
     /// Elements of the send buffer.
@@ -38,61 +41,56 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans the transpose in which this rank sends `send_counts[p]` elements (f64) to rank p and
-    /// receives `recv_counts[p]` from it. The counts of all ranks must agree.
+    /// Plans the transpose in which rank s sends `len(s, d)` elements (f64) to rank d. It is the same
+    /// function on every rank, and cheap: it is called 2 P times, and for rounds P (1 + log2(P)/2)
+    /// times more, about blocks that pass through.
     ///
     /// # Errors
-    /// An order and protocol that need buffering; counts that do not fit the ranks.
+    /// An order and protocol that need buffering; a rank outside the communicator.
     pub fn new(
         rank: usize,
         size: usize,
-        send_counts: &[usize],
-        recv_counts: &[usize],
+        len: impl Fn(usize, usize) -> usize,
         choice: &ExchangeChoice,
     ) -> Result<Self, PlanError> {
         if rank >= size {
             return Err(PlanError::Rank { rank, size });
         }
-        for (which, counts) in [("send", send_counts), ("receive", recv_counts)] {
-            if counts.len() != size {
-                return Err(PlanError::Counts {
-                    which,
-                    expected: size,
-                    found: counts.len(),
-                });
-            }
-        }
-        let (send, receive) = (send_counts[rank], recv_counts[rank]);
-        if send != receive {
-            return Err(PlanError::OwnBlock {
-                rank,
-                send,
-                receive,
-            });
-        }
-        let (send_starts, recv_starts) = (starts(send_counts), starts(recv_counts));
-        let steps = steps_of(rank, choice.transpose, send_counts, recv_counts);
-        let calls = if choice.engine.is_none() {
-            steps.as_slice()
-        } else {
-            &[]
+        let method = choice.method();
+        method.check()?;
+        let (send, recv) = sides(rank, size, &len);
+        // An engine moves each block once, straight to its rank, as swaps would.
+        let algorithm = match choice.engine {
+            Some(_) => TransposeAlgorithm::Swap,
+            None => choice.transpose,
         };
-        let schedule = Schedule::new(&choice.method(), calls)?;
+        let (steps, rounds) = steps_and_rounds(rank, algorithm, len, &send, &recv);
+        let together = if choice.passes_on() {
+            1
+        } else {
+            steps.len().max(1)
+        };
+        let groups = match choice.engine {
+            Some(_) => [].chunks(1),
+            None => steps.chunks(together),
+        };
+        let schedules = groups.map(|steps| Schedule::new(&method, steps));
+        let schedules = schedules.collect::<Result<_, _>>()?;
         let sent = || steps.iter().filter_map(|step| step.send);
         let elements: usize = sent().map(|leg| leg.len).sum();
-        let own = |starts: &[usize]| starts[rank]..starts[rank] + send;
         Ok(Self {
             rank,
             size,
             choice: *choice,
-            own: (own(&send_starts), own(&recv_starts)),
-            send_len: send_counts.iter().sum(),
-            recv_len: recv_counts.iter().sum(),
+            schedules,
+            rounds,
+            own: (send.range(rank), recv.range(rank)),
+            send_len: send.len(),
+            recv_len: recv.len(),
             messages: sent().count() as u64,
             bytes: (elements * size_of::<f64>()) as u64,
-            schedule,
-            send: blocks(&send_starts, send_counts),
-            recv: blocks(&recv_starts, recv_counts),
+            send: send.blocks(),
+            recv: recv.blocks(),
         })
     }
 
@@ -101,7 +99,8 @@ impl Plan {
     /// the length of its buffer.
     ///
     /// # Errors
-    /// A rank outside the communicator; an own block of two lengths.
+    /// An order and protocol that need buffering; a rank outside the communicator; an own block of
+    /// two lengths.
     pub fn of_blocks(
         rank: usize,
         size: usize,
@@ -109,6 +108,7 @@ impl Plan {
         (recv, recv_len): (Vec<Block>, usize),
         choice: &ExchangeChoice,
     ) -> Result<Self, PlanError> {
+        choice.method().check()?;
         let ranks = send.iter().chain(&recv).map(|block| block.peer);
         if let Some(rank) = ranks.chain([rank]).find(|&rank| rank >= size) {
             return Err(PlanError::Rank { rank, size });
@@ -131,7 +131,8 @@ impl Plan {
             rank,
             size,
             choice: *choice,
-            schedule: Schedule::new(&choice.method(), &[])?,
+            schedules: Vec::new(),
+            rounds: Rounds::default(),
             own: (0..0, 0..0),
             send_len,
             recv_len,
@@ -163,222 +164,101 @@ impl fmt::Display for Plan {
         if !self.own.0.is_empty() {
             writeln!(f, "{:<12} {:?} to {:?}", "copy", self.own.0, self.own.1)?;
         }
-        write!(f, "{}", self.schedule)
+        let mut rounds = self.rounds.rounds.iter();
+        for schedule in &self.schedules {
+            let (pack, unpack) = match rounds.next() {
+                Some(round) => (&*round.pack, &*round.unpack),
+                None => (&[][..], &[][..]),
+            };
+            for piece in pack {
+                writeln!(f, "{:<12} {piece}", "pack")?;
+            }
+            write!(f, "{schedule}")?;
+            for piece in unpack {
+                writeln!(f, "{:<12} {piece}", "unpack")?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// The steps of one rank of a transpose, one count for each rank; the own block has none.
+/// The steps of one rank of a transpose in which rank s sends `len(s, d)` elements to rank d; the own
+/// block has none.
 pub fn steps_of(
     rank: usize,
+    size: usize,
     algorithm: TransposeAlgorithm,
-    send_counts: &[usize],
-    recv_counts: &[usize],
+    len: impl Fn(usize, usize) -> usize,
 ) -> Vec<Step> {
-    let size = send_counts.len();
-    let (send_starts, recv_starts) = (starts(send_counts), starts(recv_counts));
-    let leg = |peer: usize, step: usize, starts: &[usize], counts: &[usize]| {
-        // Tags may repeat: messages between two ranks match in order.
-        let tag = step as Tag % COLLECTIVE_TAGS;
-        let (start, len) = (starts[peer], counts[peer]);
-        (len > 0).then_some(Leg {
-            peer,
-            tag,
-            start,
-            len,
-        })
-    };
-    let step = |partners: steps::Partners| Step {
-        kind: partners.kind,
-        role: partners.role,
-        send: partners
-            .to_from
-            .and_then(|(to, _)| leg(to, partners.step, &send_starts, send_counts)),
-        recv: partners
-            .to_from
-            .and_then(|(_, from)| leg(from, partners.step, &recv_starts, recv_counts)),
-    };
+    let (send, recv) = sides(rank, size, &len);
+    steps_and_rounds(rank, algorithm, len, &send, &recv).0
+}
+
+/// The steps, and the rounds if it is in rounds that blocks move: one for each step.
+fn steps_and_rounds(
+    rank: usize,
+    algorithm: TransposeAlgorithm,
+    len: impl Fn(usize, usize) -> usize,
+    send: &Side,
+    recv: &Side,
+) -> (Vec<Step>, Rounds) {
+    let size = send.counts.len();
+    let step = |partners: Partners| partners.step(|to| send.range(to), |from| recv.range(from));
+    let straight = |steps| (steps, Rounds::default());
     match algorithm {
-        TransposeAlgorithm::Swap => steps::swaps(rank, size).map(step).collect(),
-        TransposeAlgorithm::SendRecv => steps::shifts(rank, size).map(step).collect(),
+        TransposeAlgorithm::Swap => straight(steps::swaps(rank, size).map(step).collect()),
+        TransposeAlgorithm::SendRecv => straight(steps::shifts(rank, size).map(step).collect()),
+        TransposeAlgorithm::Logarithmic => {
+            let rounds = Rounds::new(rank, len, &send.starts, &recv.starts);
+            let steps = rounds.rounds.iter().map(|round| round.step).collect();
+            (steps, rounds)
+        }
     }
 }
 
-/// Where each block starts.
-fn starts(counts: &[usize]) -> Vec<usize> {
-    let start = |next: &mut usize, count: &usize| {
-        let start = *next;
-        *next += count;
-        Some(start)
-    };
-    counts.iter().scan(0, start).collect()
+/// What a rank sends to each rank and receives from each.
+fn sides(rank: usize, size: usize, len: impl Fn(usize, usize) -> usize) -> (Side, Side) {
+    let send = (0..size).map(|to| len(rank, to)).collect();
+    let recv = (0..size).map(|from| len(from, rank)).collect();
+    (Side::new(send), Side::new(recv))
 }
 
-/// The blocks with elements.
-fn blocks(starts: &[usize], counts: &[usize]) -> Vec<Block> {
-    let block = |(peer, (&start, &len)): (usize, (&usize, &usize))| {
-        (len > 0).then(|| Block::contiguous(peer, start..start + len))
-    };
-    starts
-        .iter()
-        .zip(counts)
-        .enumerate()
-        .filter_map(block)
-        .collect()
+/// The blocks of a flat buffer, one for each rank.
+struct Side {
+    counts: Vec<usize>,
+    starts: Vec<usize>,
+}
+
+impl Side {
+    fn new(counts: Vec<usize>) -> Self {
+        let start = |next: &mut usize, count: &usize| {
+            let start = *next;
+            *next += count;
+            Some(start)
+        };
+        Self {
+            starts: counts.iter().scan(0, start).collect(),
+            counts,
+        }
+    }
+
+    fn range(&self, peer: usize) -> Range<usize> {
+        self.starts[peer]..self.starts[peer] + self.counts[peer]
+    }
+
+    fn len(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// The blocks with elements.
+    fn blocks(&self) -> Vec<Block> {
+        let ranges = (0..self.counts.len()).map(|peer| (peer, self.range(peer)));
+        ranges
+            .filter(|(_, range)| !range.is_empty())
+            .map(|(peer, range)| Block::contiguous(peer, range))
+            .collect()
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::swap::call::Call;
-    use crate::swap::order::Order;
-    use crate::swap::protocol::Protocol;
-    use crate::transport::SendMode;
-    use std::collections::BTreeMap;
-
-    fn block(from: usize, to: usize) -> usize {
-        (from * to + from + 2 * to) % 4
-    }
-
-    /// The plans of all ranks.
-    fn plans(size: usize, choice: &ExchangeChoice) -> Vec<Plan> {
-        let plan = |rank| {
-            let send: Vec<_> = (0..size).map(|to| block(rank, to)).collect();
-            let recv: Vec<_> = (0..size).map(|from| block(from, rank)).collect();
-            Plan::new(rank, size, &send, &recv, choice).unwrap()
-        };
-        (0..size).map(plan).collect()
-    }
-
-    fn choices() -> Vec<ExchangeChoice> {
-        let mut all = Vec::new();
-        for transpose in TransposeAlgorithm::ALL {
-            for order in Order::ALL {
-                for protocol in Protocol::all().filter(|p| p.legal_with(order)) {
-                    for variant in 0..8 {
-                        all.push(ExchangeChoice {
-                            transpose,
-                            engine: None,
-                            order,
-                            protocol,
-                            handshake: variant % 2 == 1,
-                            overlap: variant >= 2,
-                            max_requests: [0, 0, 1, 6][variant / 2],
-                            barrier: false,
-                        });
-                    }
-                }
-            }
-        }
-        all
-    }
-
-    /// Messages and signals by (from, to, tag), with the length of the message.
-    type Ends = BTreeMap<(usize, usize, Tag, bool), Vec<usize>>;
-
-    #[test]
-    fn what_one_rank_sends_another_receives() {
-        for choice in choices() {
-            for size in [1, 2, 3, 6, 8] {
-                let (mut sent, mut received) = (Ends::new(), Ends::new());
-                for plan in plans(size, &choice) {
-                    let me = plan.rank;
-                    let mut out = |leg: &Leg| {
-                        let key = (me, leg.peer, leg.tag, true);
-                        sent.entry(key).or_default().push(leg.len);
-                    };
-                    let mut into = |leg: &Leg| {
-                        let key = (leg.peer, me, leg.tag, true);
-                        received.entry(key).or_default().push(leg.len);
-                    };
-                    for call in &plan.schedule.calls {
-                        match call {
-                            Call::Send { leg, .. } | Call::PostSend { leg, .. } => out(leg),
-                            Call::PostReceive { leg, .. } | Call::Receive { leg } => into(leg),
-                            Call::SendReceive { send, recv } => {
-                                out(send);
-                                into(recv);
-                            }
-                            _ => {}
-                        }
-                    }
-                    for call in &plan.schedule.calls {
-                        match *call {
-                            Call::Signal { to, tag } => {
-                                sent.entry((me, to, tag, false)).or_default().push(0);
-                            }
-                            Call::AwaitSignal { from, tag } => {
-                                received.entry((from, me, tag, false)).or_default().push(0);
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                assert_eq!(sent, received, "{choice:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_ready_send_follows_a_signal_or_an_answer() {
-        for choice in choices() {
-            for plan in plans(7, &choice) {
-                let mut told = Vec::new();
-                for call in &plan.schedule.calls {
-                    match *call {
-                        Call::AwaitSignal { from, tag } => told.push((from, tag)),
-                        Call::WaitReceive { leg, .. }
-                            if choice.order == Order::Ordered
-                                && choice.transpose == TransposeAlgorithm::Swap =>
-                        {
-                            told.push((leg.peer, leg.tag));
-                        }
-                        Call::Send { mode, leg } | Call::PostSend { mode, leg, .. }
-                            if mode == SendMode::Ready =>
-                        {
-                            assert!(told.contains(&(leg.peer, leg.tag)), "{plan}");
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn requests_are_waited_for_and_stay_below_the_cap() {
-        for choice in choices() {
-            for plan in plans(7, &choice) {
-                let (mut open, mut most) = (0_usize, 0);
-                for call in &plan.schedule.calls {
-                    match call {
-                        Call::PostReceive { .. } | Call::PostSend { .. } => open += 1,
-                        Call::WaitReceive { .. } | Call::WaitSend { .. } => open -= 1,
-                        _ => {}
-                    }
-                    most = most.max(open);
-                }
-                assert_eq!(open, 0, "{plan}");
-                let alone = 2;
-                match (choice.overlap, choice.max_requests) {
-                    (true, 0) => {}
-                    (false, _) => assert!(most <= alone, "{plan}"),
-                    (true, cap) => assert!(most <= cap.max(alone), "{most} open: {plan}"),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_plan_prints_what_it_does() {
-        let counts = [2, 3, 0];
-        let plan = Plan::new(1, 3, &counts, &[2, 3, 1], &ExchangeChoice::default()).unwrap();
-        let text = "rank 1 of 3: swap ordered/nonblocking-recv, messages: 1, bytes: 16\n\
-                    copy         2..5 to 2..5\n\
-                    irecv        from 0 tag 1 0..2\n\
-                    wait recv    from 0 tag 1 0..2\n\
-                    send         to 0 tag 1 0..2\n\
-                    irecv        from 2 tag 3 5..6\n\
-                    wait recv    from 2 tag 3 5..6\n";
-        assert_eq!(plan.to_string(), text);
-    }
-}
+mod tests;

@@ -2,7 +2,9 @@
 
 use super::collective;
 use super::plan::Plan;
+use super::scratch::Scratch;
 use crate::swap::run::{Requests, execute};
+use crate::swap::schedule::Schedule;
 use crate::transport::{Exchange, Transport, TransportError};
 
 /// What transposes cost one rank; accumulates.
@@ -22,6 +24,7 @@ pub struct Movement {
 pub struct Transpose<T: Transport> {
     plan: Plan,
     requests: Requests,
+    scratch: Scratch,
     engine: Option<T::Engine>,
 }
 
@@ -34,7 +37,13 @@ impl<T: Transport> Transpose<T> {
         same_communicator(comm, &plan)?;
         let prepare = |engine| comm.engine(engine, &plan.pattern());
         Ok(Self {
-            requests: Requests::for_schedule(&plan.schedule),
+            // Rounds have one step each.
+            requests: plan
+                .schedules
+                .first()
+                .map(Requests::for_schedule)
+                .unwrap_or_default(),
+            scratch: Scratch::new(&plan.rounds),
             engine: plan.choice.engine.map(prepare).transpose()?,
             plan,
         })
@@ -48,6 +57,11 @@ impl<T: Transport> Transpose<T> {
     /// Whether elements that lie apart are moved as they are.
     pub fn moves_apart(&self) -> bool {
         self.plan.choice.moves_apart()
+    }
+
+    /// Bytes of the buffers for blocks that travel through other ranks.
+    pub fn bytes(&self) -> usize {
+        self.scratch.bytes()
     }
 
     /// Moves the data; every rank of the communicator calls it. Adds its cost to `movement`.
@@ -76,11 +90,25 @@ impl<T: Transport> Transpose<T> {
         } else {
             let (from, to) = plan.own.clone();
             recv[to].copy_from_slice(&send[from]);
-            if !plan.schedule.calls.is_empty() {
-                let requests = &mut self.requests;
+            let (requests, scratch) = (&mut self.requests, &mut self.scratch);
+            let mut exchange = |schedule: &Schedule, send: &[f64], recv: &mut [f64]| {
+                if schedule.calls.is_empty() {
+                    return Ok(());
+                }
                 comm.over(send, recv, |scope| {
-                    execute(&plan.schedule, plan.rank, scope, requests)
-                })?;
+                    execute(schedule, plan.rank, scope, requests)
+                })
+            };
+            if plan.choice.passes_on() {
+                for (round, schedule) in plan.rounds.rounds.iter().zip(&plan.schedules) {
+                    scratch.pack(&round.pack, send);
+                    exchange(schedule, &scratch.outgoing, &mut scratch.incoming)?;
+                    scratch.unpack(&round.unpack, recv);
+                }
+            } else {
+                for schedule in &plan.schedules {
+                    exchange(schedule, send, recv)?;
+                }
             }
         }
         movement.moving += comm.now() - begin;

@@ -28,6 +28,14 @@ impl GaussNodes {
         Self { mu, weight }
     }
 
+    /// Some of the nodes, counted from the north.
+    pub fn part(&self, pairs: std::ops::Range<usize>) -> Self {
+        Self {
+            mu: self.mu[pairs.clone()].to_vec(),
+            weight: self.weight[pairs].to_vec(),
+        }
+    }
+
     /// `sin(latitude)` of all latitudes, north to south.
     pub fn all_mu(&self) -> Vec<f64> {
         let north = self.mu.iter().map(|mu| mu.to_f64());

@@ -7,8 +7,12 @@ use std::time::Instant;
 pub enum Movement {
     /// Along mesh rows: longitudes or wavenumbers become local for the FFT.
     FftTranspose,
+    /// Along mesh rows: the butterflies of a distributed FFT.
+    FftButterfly,
     /// Along mesh columns: latitudes become local for the Legendre transform.
     LegendreTranspose,
+    /// Along mesh columns: the vector sum of a distributed Legendre transform.
+    LegendreSum,
     /// To rank 0, for output.
     Gather,
 }
@@ -18,7 +22,9 @@ impl Movement {
     pub fn pack(self) -> Phase {
         match self {
             Self::FftTranspose => Phase::FftTransposePack,
+            Self::FftButterfly => Phase::FftButterflyPack,
             Self::LegendreTranspose => Phase::LegendreTransposePack,
+            Self::LegendreSum => Phase::LegendreSumPack,
             Self::Gather => Phase::GatherPack,
         }
     }
@@ -27,7 +33,9 @@ impl Movement {
     pub fn wait(self) -> Phase {
         match self {
             Self::FftTranspose => Phase::FftTransposeWait,
+            Self::FftButterfly => Phase::FftButterflyWait,
             Self::LegendreTranspose => Phase::LegendreTransposeWait,
+            Self::LegendreSum => Phase::LegendreSumWait,
             Self::Gather => Phase::GatherWait,
         }
     }
@@ -36,7 +44,9 @@ impl Movement {
     pub fn movement(self) -> Phase {
         match self {
             Self::FftTranspose => Phase::FftTransposeMove,
+            Self::FftButterfly => Phase::FftButterflyMove,
             Self::LegendreTranspose => Phase::LegendreTransposeMove,
+            Self::LegendreSum => Phase::LegendreSumMove,
             Self::Gather => Phase::GatherMove,
         }
     }
@@ -45,7 +55,9 @@ impl Movement {
     pub fn unpack(self) -> Phase {
         match self {
             Self::FftTranspose => Phase::FftTransposeUnpack,
+            Self::FftButterfly => Phase::FftButterflyUnpack,
             Self::LegendreTranspose => Phase::LegendreTransposeUnpack,
+            Self::LegendreSum => Phase::LegendreSumUnpack,
             Self::Gather => Phase::GatherUnpack,
         }
     }
@@ -95,6 +107,14 @@ phases! {
     FftTransposeMove = "fft-transpose-move",
     /// FFT transposes: emptying of receive buffers.
     FftTransposeUnpack = "fft-transpose-unpack",
+    /// Distributed FFT: filling of send buffers.
+    FftButterflyPack = "fft-butterfly-pack",
+    /// Distributed FFT: the barrier before the butterflies, where one is asked for.
+    FftButterflyWait = "fft-butterfly-wait",
+    /// Distributed FFT: the exchanges.
+    FftButterflyMove = "fft-butterfly-move",
+    /// Distributed FFT: emptying of receive buffers.
+    FftButterflyUnpack = "fft-butterfly-unpack",
     /// Legendre transposes: filling of send buffers.
     LegendreTransposePack = "legendre-transpose-pack",
     /// Legendre transposes: the barrier before the exchange, where one is asked for.
@@ -103,6 +123,14 @@ phases! {
     LegendreTransposeMove = "legendre-transpose-move",
     /// Legendre transposes: emptying of receive buffers.
     LegendreTransposeUnpack = "legendre-transpose-unpack",
+    /// Distributed Legendre transform: filling of send buffers.
+    LegendreSumPack = "legendre-sum-pack",
+    /// Distributed Legendre transform: the barrier before the sum, where one is asked for.
+    LegendreSumWait = "legendre-sum-wait",
+    /// Distributed Legendre transform: the vector sum, its additions included.
+    LegendreSumMove = "legendre-sum-move",
+    /// Distributed Legendre transform: emptying of receive buffers.
+    LegendreSumUnpack = "legendre-sum-unpack",
     /// The whole of a time step: all the above and what none of them covers.
     Step = "step",
     /// Gathers for output: filling of send buffers.
@@ -270,7 +298,9 @@ mod tests {
     fn parts_of_a_movement_carry_its_name() {
         let cases = [
             (Movement::FftTranspose, "fft-transpose"),
+            (Movement::FftButterfly, "fft-butterfly"),
             (Movement::LegendreTranspose, "legendre-transpose"),
+            (Movement::LegendreSum, "legendre-sum"),
             (Movement::Gather, "gather"),
         ];
         for (movement, name) in cases {

@@ -7,10 +7,12 @@ use std::path::Path;
 use super::finding::{Findings, NamelistError, Place};
 use super::settings::{Settings, rules, settle, whole_steps};
 use super::source;
+use crate::decomp::algorithm::{FftAlgorithm, LegendreAlgorithm};
 use crate::decomp::mesh::{Mesh, MeshChoice, RankOrder};
 use crate::error::Error;
-use crate::exchange::choice::{ExchangeChoice, TransposeAlgorithm};
-use crate::pencil::choice::{AlgorithmChoice, FftAlgorithm};
+use crate::exchange::choice::{ExchangeChoice, SwapChoice, TransposeAlgorithm};
+use crate::exchange::sum::{SumAlgorithm, SumChoice};
+use crate::pencil::choice::AlgorithmChoice;
 use crate::problem::definition::{
     CaseName, HeightFrom, HistoryFormat, MeasurePlan, Mountain, OutputPlan, Problem, ReferenceFile,
     Scheme, StateFile, TimeStepping, VariableNames,
@@ -265,11 +267,33 @@ fn algorithm(settings: &Settings) -> Option<AlgorithmChoice> {
             FftAlgorithm::name,
             settings.name("algorithm.fft")?,
         )?,
+        legendre: named(
+            LegendreAlgorithm::ALL,
+            LegendreAlgorithm::name,
+            settings.name("algorithm.legendre")?,
+        )?,
         fft_transpose: exchange(settings, "algorithm.fft-transpose")?,
+        fft_butterfly: SwapChoice {
+            method: exchange(settings, "algorithm.fft-butterfly")?.method(),
+            barrier: settings.flag("algorithm.barrier")?,
+        },
         legendre_transpose: exchange(settings, "algorithm.legendre-transpose")?,
+        legendre_sum: sum(settings)?,
         gather: gather(settings)?,
         eager_limit: settings.size("algorithm.eager-limit")?,
         watchdog_seconds: settings.number("algorithm.watchdog-seconds")?,
+    })
+}
+
+fn sum(settings: &Settings) -> Option<SumChoice> {
+    const TABLE: &str = "algorithm.legendre-sum";
+    let key = |name: &str| format!("{TABLE}.{name}");
+    Some(SumChoice {
+        algorithm: SumAlgorithm::from_name(settings.name(&key("sum"))?)?,
+        order: settings.order(TABLE)?,
+        protocol: settings.protocol(TABLE)?,
+        handshake: settings.flag(&key("handshake"))?,
+        barrier: settings.flag("algorithm.barrier")?,
     })
 }
 

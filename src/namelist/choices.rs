@@ -22,14 +22,6 @@ const fn has(name: &'static str, about: &'static str) -> Choice {
     }
 }
 
-const fn later(name: &'static str, about: &'static str) -> Choice {
-    Choice {
-        name,
-        about,
-        unavailable: Some("unavailable in this version"),
-    }
-}
-
 /// Test cases.
 pub const CASES: &[Choice] = &[
     has(
@@ -88,7 +80,7 @@ pub const RANK_ORDERS: &[Choice] = &[
 
 /// FFT algorithms.
 pub const FFTS: &[Choice] = &[
-    later(
+    has(
         "distributed",
         "longitudes stay split; butterflies along the mesh row",
     ),
@@ -108,7 +100,7 @@ pub const LEGENDRES: &[Choice] = &[
         "transpose",
         "each rank gets all latitudes of its (wavenumber, level) units",
     ),
-    later(
+    has(
         "distributed",
         "partial sums over own latitudes, then a vector sum",
     ),
@@ -121,7 +113,7 @@ pub const TRANSPOSES: &[Choice] = &[
         "send-recv",
         "shifted send and receive, to me + k, from me - k",
     ),
-    later(
+    has(
         "logarithmic",
         "log2 P swaps of half the data; Bruck's algorithm for any P",
     ),

@@ -319,7 +319,7 @@ const STAGE_KEYS: &[Key] = &[
     key("algorithm", "max-requests", Kind::Whole(0, 1_000_000), "0",
         "Cap on outstanding requests of an exchange; 0: none."),
     key("algorithm", "overlap", Kind::Flag, "false",
-        "Post every receive, then do every exchange, then every finish."),
+        "Post every receive, then do every exchange, then every finish; not for \"logarithmic\"."),
 ];
 
 #[rustfmt::skip]

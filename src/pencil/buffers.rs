@@ -2,6 +2,7 @@
 
 use super::FORWARD_FIELDS;
 use super::spectral_layout::SpectralLayout;
+use crate::decomp::algorithm::{FftAlgorithm, LegendreAlgorithm};
 use crate::decomp::distribution::Distribution;
 use crate::decomp::units::Unit;
 use crate::transform::{CELL, POINT};
@@ -21,7 +22,7 @@ pub(super) struct Buffers {
     /// longitude transpose.
     pub(super) first: Vec<f64>,
     /// Messages of the Legendre transpose; `[level x group x field][own wavenumber]` cells; whole
-    /// own lines.
+    /// own lines, or own longitudes of all lines.
     pub(super) second: Vec<f64>,
 }
 
@@ -44,18 +45,22 @@ impl Buffers {
         let row_lines: usize = (0..px).map(lines_of).sum();
         let waves = distribution.waves(x).len();
         let all_waves = distribution.truncation.m_max() + 1;
-        let double = px > 1 && !distribution.by_level;
-        let whole_lines = only(px > 1, lines_of(x) * distribution.nlon * POINT);
+        let double = px > 1 && distribution.fft == FftAlgorithm::DoubleTranspose;
+        let split = px > 1 && distribution.fft == FftAlgorithm::Distributed;
+        let transposed = py > 1 && distribution.legendre == LegendreAlgorithm::Transpose;
+        let whole_lines = only(px > 1 && !split, lines_of(x) * distribution.nlon * POINT);
+        let parts = distribution.longitudes(x).len() * POINT;
         let first = [
-            only(py > 1, distribution.all_groups() * per_group),
+            only(transposed, distribution.all_groups() * per_group),
             units.len() * distribution.groups(y) * FIELDS * CELL,
             only(double, lines_of(x) * all_waves * CELL),
             whole_lines,
         ];
         let second = [
-            only(py > 1, rows * per_group),
+            only(transposed, rows * per_group),
             only(double, row_lines * waves * CELL),
             whole_lines,
+            only(split, lines_of(x) * parts),
         ];
         let longest = |needs: &[usize]| needs.iter().copied().max().unwrap_or(0);
         let (mut first, mut second) = (longest(&first), longest(&second));

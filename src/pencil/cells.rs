@@ -89,3 +89,12 @@ impl CellMap {
         size_of_val(self.base.as_slice()) + size_of_val(self.stride.as_slice())
     }
 }
+
+/// The cell at an offset.
+#[inline]
+pub(super) fn cell(cells: &[f64], at: usize) -> &[f64; CELL] {
+    match cells[at..].first_chunk() {
+        Some(cell) => cell,
+        None => unreachable!("cells are sized by the plan"),
+    }
+}

@@ -1,30 +1,10 @@
 //! What the namelist chooses for the distributed transform.
 
+use crate::decomp::algorithm::{FftAlgorithm, LegendreAlgorithm};
 use crate::decomp::mesh::{MeshChoice, RankOrder};
-use crate::exchange::choice::ExchangeChoice;
+use crate::exchange::choice::{ExchangeChoice, SwapChoice};
+use crate::exchange::sum::SumChoice;
 use crate::swap::method::Method;
-
-/// How the FFT meets the distribution of longitudes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FftAlgorithm {
-    /// Lines become local by splitting levels, and stay so.
-    SingleTranspose,
-    /// Lines of any field, level and latitude are dealt out, and go back over wavenumbers.
-    DoubleTranspose,
-}
-
-impl FftAlgorithm {
-    /// Every algorithm.
-    pub const ALL: [Self; 2] = [Self::SingleTranspose, Self::DoubleTranspose];
-
-    /// The namelist's spelling.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SingleTranspose => "single-transpose",
-            Self::DoubleTranspose => "double-transpose",
-        }
-    }
-}
 
 /// The parallel algorithm of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,10 +15,16 @@ pub struct AlgorithmChoice {
     pub rank_order: RankOrder,
     /// FFT.
     pub fft: FftAlgorithm,
+    /// Legendre transform.
+    pub legendre: LegendreAlgorithm,
     /// The transposes along a mesh row, for the FFT.
     pub fft_transpose: ExchangeChoice,
+    /// The butterflies along a mesh row, of a distributed FFT.
+    pub fft_butterfly: SwapChoice,
     /// The transpose along a mesh column, for the Legendre transform.
     pub legendre_transpose: ExchangeChoice,
+    /// The vector sum along a mesh column, of a distributed Legendre transform.
+    pub legendre_sum: SumChoice,
     /// Gathering for output.
     pub gather: Method,
     /// Largest message, in bytes, that the threads transport buffers.

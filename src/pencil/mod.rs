@@ -13,11 +13,16 @@
 //! The solver sees [`Pencil::inverse`] and [`Pencil::forward`], and no rank.
 
 mod buffers;
+mod butterfly;
 mod cells;
 pub mod choice;
+mod degree_sum;
+mod from_grid;
 mod maps;
+mod moves;
 pub mod spectral_layout;
 mod stage;
+mod to_grid;
 mod transform;
 
 pub use spectral_layout::SpectralLayout;

@@ -13,11 +13,13 @@ pub struct SpectralLayout {
     truncation: Truncation,
     units: Vec<Unit>,
     offsets: Vec<usize>,
+    counted: bool,
 }
 
 impl SpectralLayout {
-    /// Layout of the given units, which are sorted by `(m, level)`.
-    pub fn new(truncation: Truncation, units: Vec<Unit>) -> Self {
+    /// Layout of the given units, which are sorted by `(m, level)`. `counted`: this rank answers
+    /// for them; others that have the same units do not.
+    pub fn new(truncation: Truncation, units: Vec<Unit>, counted: bool) -> Self {
         let mut offsets = vec![0];
         for unit in &units {
             offsets.push(offsets[offsets.len() - 1] + truncation.degrees(unit.m) + 1);
@@ -26,6 +28,7 @@ impl SpectralLayout {
             truncation,
             units,
             offsets,
+            counted,
         }
     }
 
@@ -60,6 +63,12 @@ impl SpectralLayout {
             .iter()
             .enumerate()
             .map(|(index, &unit)| (unit, self.range(index)))
+    }
+
+    /// [`Self::iter`] over the units that this rank answers for, for sums over ranks and for output;
+    /// every unit is counted by one rank.
+    pub fn counted(&self) -> impl Iterator<Item = (Unit, Range<usize>)> + '_ {
+        self.iter().filter(|_| self.counted)
     }
 
     /// Units of one wavenumber: `(m, units)`.

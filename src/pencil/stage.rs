@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::choice::AlgorithmChoice;
 use super::maps;
 use super::transform::PencilError;
+use crate::decomp::algorithm::{FftAlgorithm, LegendreAlgorithm};
 use crate::decomp::distribution::Distribution;
 use crate::decomp::units::{ColumnUnits, Unit};
 use crate::exchange::choice::ExchangeChoice;
@@ -22,6 +23,15 @@ pub(super) struct Plans<T: Transport> {
     pub lines: Option<Transpose<T>>,
 }
 
+/// Elements of every block, towards the grid: a factor of its sender times a factor of its receiver,
+/// so that any rank can tell the length of any block.
+struct Lengths {
+    /// By sender.
+    held: Vec<usize>,
+    /// By receiver.
+    wanted: Vec<usize>,
+}
+
 /// Elements exchanged with every peer, towards the grid: `(sent, received)`.
 struct Counts(Vec<usize>, Vec<usize>);
 
@@ -29,32 +39,38 @@ struct Counts(Vec<usize>, Vec<usize>);
 /// grid, and on the other; blocks, and the length of the buffer.
 struct Unpacked([(Vec<Block>, usize); 2]);
 
-impl Counts {
+impl Lengths {
+    fn block(&self, from: usize, to: usize) -> usize {
+        self.held[from] * self.wanted[to]
+    }
+
+    fn counts(&self, rank: usize) -> Counts {
+        let there = (0..self.wanted.len()).map(|to| self.block(rank, to));
+        let back = (0..self.held.len()).map(|from| self.block(from, rank));
+        Counts(there.collect(), back.collect())
+    }
+
     /// The plan; `unpacked` is asked where the engine needs no packing.
     fn plan<T: Transport>(
-        self,
+        &self,
         comm: &T,
         to_grid: bool,
         choice: &ExchangeChoice,
-        unpacked: impl FnOnce(&Self) -> Unpacked,
+        unpacked: impl FnOnce(&Counts) -> Unpacked,
     ) -> Result<Transpose<T>, PencilError> {
         let (rank, size) = (comm.rank(), comm.size());
         let plan = if choice.moves_apart() {
-            let Unpacked([there, back]) = unpacked(&self);
+            let Unpacked([there, back]) = unpacked(&self.counts(rank));
             let (send, recv) = if to_grid {
                 (there, back)
             } else {
                 (back, there)
             };
             Plan::of_blocks(rank, size, send, recv, choice)?
+        } else if to_grid {
+            Plan::new(rank, size, |from, to| self.block(from, to), choice)?
         } else {
-            let Self(there, back) = self;
-            let (send, recv) = if to_grid {
-                (there, back)
-            } else {
-                (back, there)
-            };
-            Plan::new(rank, size, &send, &recv, choice)?
+            Plan::new(rank, size, |from, to| self.block(to, from), choice)?
         };
         Ok(Transpose::new(comm, plan)?)
     }
@@ -95,13 +111,17 @@ impl<T: Transport> Plans<T> {
     ) -> Result<Self, PencilError> {
         let (x, y) = (row.rank(), column_comm.rank());
         let (px, py) = (distribution.mesh.px, distribution.mesh.py);
-        let own_units = column.of(y).len();
+        let own_units = distribution.own_units(column, y).0.len();
         let groups = distribution.groups(y);
-        let column_plan = (py > 1).then(|| {
-            let there = (0..py).map(|y| own_units * distribution.groups(y) * fields * CELL);
-            let back = (0..py).map(|y| column.of(y).len() * groups * fields * CELL);
-            let counts = Counts(there.collect(), back.collect());
-            counts.plan(column_comm, to_grid, &choice.legendre_transpose, |counts| {
+        let transposed = py > 1 && distribution.legendre == LegendreAlgorithm::Transpose;
+        let column_plan = transposed.then(|| {
+            let lengths = Lengths {
+                held: (0..py).map(|y| column.of(y).len()).collect(),
+                wanted: (0..py)
+                    .map(|y| distribution.groups(y) * fields * CELL)
+                    .collect(),
+            };
+            lengths.plan(column_comm, to_grid, &choice.legendre_transpose, |counts| {
                 let spectral = own_units * distribution.all_groups() * fields * CELL;
                 let cells = counts.1.iter().sum();
                 Unpacked([
@@ -118,12 +138,12 @@ impl<T: Transport> Plans<T> {
             })
         });
         let lines_of = |x: usize| distribution.line_groups(x, y, fields).len();
-        let waves_plan = (px > 1 && !distribution.by_level).then(|| {
-            let waves: Vec<usize> = (0..px).map(|x| distribution.waves(x).len()).collect();
-            let there = (0..px).map(|peer| lines_of(peer) * waves[x] * CELL);
-            let back = (0..px).map(|peer| lines_of(x) * waves[peer] * CELL);
-            let counts = Counts(there.collect(), back.collect());
-            counts.plan(row, to_grid, &choice.fft_transpose, |counts| {
+        let waves_plan = (px > 1 && distribution.fft == FftAlgorithm::DoubleTranspose).then(|| {
+            let lengths = Lengths {
+                held: (0..px).map(|x| distribution.waves(x).len()).collect(),
+                wanted: (0..px).map(|x| lines_of(x) * CELL).collect(),
+            };
+            lengths.plan(row, to_grid, &choice.fft_transpose, |counts| {
                 let per_level = groups * fields;
                 let cells = column.units.len() * per_level * CELL;
                 let own = distribution.waves(x);
@@ -135,13 +155,13 @@ impl<T: Transport> Plans<T> {
                 ])
             })
         });
-        let lines_plan = (px > 1).then(|| {
-            let own = distribution.longitudes(x).len();
-            let there = (0..px).map(|x| distribution.longitudes(x).len());
-            let there = there.map(|longitudes| lines_of(x) * longitudes * POINT);
-            let back = (0..px).map(|peer| lines_of(peer) * own * POINT);
-            let counts = Counts(there.collect(), back.collect());
-            counts.plan(row, to_grid, &choice.fft_transpose, |counts| {
+        let lines_plan = (px > 1 && distribution.fft != FftAlgorithm::Distributed).then(|| {
+            let longitudes = |x: usize| distribution.longitudes(x).len();
+            let lengths = Lengths {
+                held: (0..px).map(lines_of).collect(),
+                wanted: (0..px).map(|x| longitudes(x) * POINT).collect(),
+            };
+            lengths.plan(row, to_grid, &choice.fft_transpose, |counts| {
                 let own = lines_of(x);
                 Unpacked([
                     mapped(&counts.0, own * distribution.nlon * POINT, |visit| {
@@ -156,6 +176,12 @@ impl<T: Transport> Plans<T> {
             waves: waves_plan.transpose()?,
             lines: lines_plan.transpose()?,
         })
+    }
+
+    /// Bytes of the buffers of these movements.
+    pub(super) fn bytes(&self) -> usize {
+        let all = [&self.column, &self.waves, &self.lines];
+        all.into_iter().flatten().map(Transpose::bytes).sum()
     }
 }
 
@@ -235,9 +261,10 @@ pub(super) fn copy_longitudes(
 mod tests {
     use super::*;
     use crate::decomp::mesh::{Mesh, MeshChoice, RankOrder};
+    use crate::exchange::choice::SwapChoice;
     use crate::exchange::gather::FLOW_CONTROL;
+    use crate::exchange::sum::SumChoice;
     use crate::exchange::transpose::Movement;
-    use crate::pencil::choice::FftAlgorithm;
     use crate::spectral::truncation::Truncation;
     use crate::transport::EngineKind;
     use crate::transport::threads::{ThreadOptions, ThreadTransport, run};
@@ -251,8 +278,11 @@ mod tests {
             mesh: MeshChoice::Auto,
             rank_order: RankOrder::Row,
             fft: FftAlgorithm::DoubleTranspose,
+            legendre: LegendreAlgorithm::Transpose,
             fft_transpose: exchange,
+            fft_butterfly: SwapChoice::default(),
             legendre_transpose: exchange,
+            legendre_sum: SumChoice::default(),
             gather: FLOW_CONTROL,
             eager_limit: 0,
             watchdog_seconds: 30.0,
@@ -359,15 +389,17 @@ mod tests {
                 (5, 1),
                 (1, 7),
             ] {
-                for (levels, by_level) in [(1, false), (3, false), (1, true), (3, true)] {
+                let (by_level, dealt) =
+                    (FftAlgorithm::SingleTranspose, FftAlgorithm::DoubleTranspose);
+                for (levels, fft) in [(1, dealt), (3, dealt), (1, by_level), (3, by_level)] {
                     let mesh = Mesh {
                         px,
                         py,
                         order: RankOrder::Row,
                     };
                     let size = Truncation::triangular(n);
-                    let distribution =
-                        Distribution::new(size, (nlat, nlon), levels, mesh, by_level);
+                    let how = (fft, LegendreAlgorithm::Transpose);
+                    let distribution = Distribution::new(size, (nlat, nlon), levels, mesh, how);
                     for (fields, to_grid) in [(4, true), (5, false)] {
                         compare(&distribution, fields, to_grid);
                     }

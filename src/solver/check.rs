@@ -76,7 +76,7 @@ impl<T: Transport> Model<T> {
     fn levels_that_differ(&self) -> Result<usize, SolverError> {
         let levels = self.problem.levels;
         let mut sums = vec![0u64; levels];
-        for (unit, range) in self.pencil.layout().iter() {
+        for (unit, range) in self.pencil.layout().counted() {
             for (field, values) in self.now.fields().into_iter().enumerate() {
                 for (k, value) in values[range.clone()].iter().enumerate() {
                     let words = [
@@ -130,7 +130,7 @@ impl<T: Transport> Model<T> {
             .forward(&self.work.grid_to, flux, &mut self.phases)?;
         self.phases = before;
         let (mut error, mut norm) = (Dd::ZERO, Dd::ZERO);
-        for (_, range) in self.pencil.layout().iter() {
+        for (_, range) in self.pencil.layout().counted() {
             for at in range.start..range.end - 1 {
                 error = error + Dd::from((self.work.flux[0][at] - self.now.zeta[at]).norm_sqr());
                 norm = norm + Dd::from(self.now.zeta[at].norm_sqr());

@@ -107,7 +107,7 @@ impl<T: Transport> Model<T> {
             let own: Vec<f64> = self
                 .pencil
                 .layout()
-                .iter()
+                .counted()
                 .flat_map(|(_, range)| &field[range.start..range.end - 1])
                 .flat_map(|c| [c.re, c.im])
                 .collect();
@@ -118,7 +118,7 @@ impl<T: Transport> Model<T> {
             for (rank, block) in blocks.iter().enumerate() {
                 let (x, y) = distribution.mesh.position(rank);
                 let mut rest = block;
-                for unit in distribution.column_units(x).of(y) {
+                for unit in distribution.counted_units(x, y) {
                     let range = order.range(unit.level, unit.m);
                     let (part, after) = rest.split_at(range.len());
                     whole[range].copy_from_slice(part);

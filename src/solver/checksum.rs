@@ -12,7 +12,7 @@ use crate::pencil::SpectralLayout;
 /// truncation is not counted.
 pub fn share(layout: &SpectralLayout, state: &State) -> u64 {
     let mut sum = 0u64;
-    for (Unit { m, level }, range) in layout.iter() {
+    for (Unit { m, level }, range) in layout.counted() {
         for (field, values) in state.fields().into_iter().enumerate() {
             for (k, value) in values[range.start..range.end - 1].iter().enumerate() {
                 let words = [

@@ -270,7 +270,7 @@ impl<T: Transport> Model<T> {
             let own = self
                 .pencil
                 .layout()
-                .iter()
+                .counted()
                 .find(|(unit, _)| unit.m == 0 && unit.level == 0);
             Dd::from(own.map_or(0.0, |(_, range)| field[range.start].re / root2))
         };
@@ -373,7 +373,7 @@ impl<T: Transport> Model<T> {
         for (unit, range) in self
             .pencil
             .layout()
-            .iter()
+            .counted()
             .filter(|(unit, _)| unit.level == 0)
         {
             let both = if unit.m == 0 { 1.0 } else { 2.0 };

@@ -163,7 +163,7 @@ impl<T: Transport> Model<T> {
         for &(lat, lon) in points {
             let mu = Dd::from(lat.to_radians().sin());
             let mut own = [Dd::ZERO; 6];
-            for (unit, range) in layout.iter().filter(|(unit, _)| unit.level == 0) {
+            for (unit, range) in layout.counted().filter(|(unit, _)| unit.level == 0) {
                 let p = column_dd(unit.m, unit.m + range.len() - 1, mu);
                 let both = if unit.m == 0 { 1.0 } else { 2.0 };
                 let wave = Complex64::cis(unit.m as f64 * lon.to_radians()) * both;

@@ -272,7 +272,7 @@ impl<T: Transport> Model<T> {
         let own = self
             .pencil
             .layout()
-            .iter()
+            .counted()
             .find(|(unit, _)| unit.m == 0 && unit.level == 0)
             .map_or(0.0, |(_, range)| self.now.phi[range.start].re / root2);
         let mean = sum_over_ranks(&self.world, &[Dd::from(own)])?[0];

@@ -17,14 +17,12 @@ pub enum PlanError {
         /// The protocol.
         protocol: &'static str,
     },
-    /// A list of counts that is not one per rank.
-    #[error("{which} counts: {found} given, {expected} needed, one for each rank")]
-    Counts {
-        /// `send` or `receive`.
-        which: &'static str,
+    /// Segments of a vector that are not one per rank.
+    #[error("segments of a vector: {found} given, {expected} needed, one for each rank")]
+    Segments {
         /// Ranks.
         expected: usize,
-        /// Counts.
+        /// Segments.
         found: usize,
     },
     /// A rank outside its communicator.

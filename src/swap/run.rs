@@ -32,9 +32,25 @@ pub fn execute<S: Scope>(
     scope: &mut S,
     requests: &mut Requests,
 ) -> Result<(), TransportError> {
-    let Requests { receives, sends } = requests;
     scope.label(schedule.label);
-    for call in &schedule.calls {
+    execute_calls(&schedule.calls, rank, scope, requests)
+}
+
+/// Makes some calls of a schedule, so that other work can be put between its stages. Each call of
+/// the schedule is made once, in order, and those of a step inside one
+/// [`over`](crate::transport::Transport::over).
+///
+/// # Errors
+/// As [`execute`].
+#[inline]
+pub fn execute_calls<S: Scope>(
+    calls: &[Call],
+    rank: usize,
+    scope: &mut S,
+    requests: &mut Requests,
+) -> Result<(), TransportError> {
+    let Requests { receives, sends } = requests;
+    for call in calls {
         match *call {
             Call::PostReceive { leg, step } => {
                 receives[step] = Some(scope.irecv(leg.peer, leg.tag, leg.range())?);

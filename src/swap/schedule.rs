@@ -1,6 +1,7 @@
 //! The calls of a whole exchange of many steps.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::call::Call;
 use super::error::PlanError;
@@ -19,6 +20,9 @@ pub struct Schedule {
     pub label: &'static Label,
 }
 
+/// Which calls of a schedule the three stages of a step are, in the order of [`Stage::ALL`].
+pub type StageCalls = [Range<usize>; 3];
+
 impl Schedule {
     /// The calls of a whole exchange, in the order of [`stages`].
     ///
@@ -27,6 +31,33 @@ impl Schedule {
     pub fn new(method: &Method, steps: &[Step]) -> Result<Self, PlanError> {
         method.check()?;
         Ok(Self::unchecked(method, steps))
+    }
+
+    /// The calls of an exchange whose steps depend on each other: one step after the other, whatever
+    /// the method says of overlap. Beside it stand the stages of every step.
+    ///
+    /// # Errors
+    /// [`PlanError::Illegal`].
+    pub fn one_by_one(
+        method: &Method,
+        steps: &[Step],
+    ) -> Result<(Self, Vec<StageCalls>), PlanError> {
+        method.check()?;
+        let mut calls = Vec::new();
+        let mut stages = Vec::with_capacity(steps.len());
+        for (number, step) in steps.iter().enumerate() {
+            stages.push(Stage::ALL.map(|stage| {
+                let begin = calls.len();
+                stage_calls(method, step, number, stage, &mut calls);
+                begin..calls.len()
+            }));
+        }
+        let schedule = Self {
+            calls,
+            steps: steps.len(),
+            label: method.label(),
+        };
+        Ok((schedule, stages))
     }
 
     /// As [`Schedule::new`], also for methods that rely on buffering.

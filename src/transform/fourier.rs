@@ -5,6 +5,7 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
 
+use super::mirror::{fold, unfold};
 use super::{CELL, LANES, POINT};
 
 /// FFTs of length `nlon` and the scratch they need.
@@ -47,15 +48,11 @@ impl FourierPlan {
         for m in 0..=self.m_max {
             let cell = cell(m);
             for lane in 0..LANES {
-                let part = |c: usize| cell[c * LANES + lane];
-                let (north_re, north_im) = (part(0) + part(2), part(1) + part(3));
-                let (south_re, south_im) = (part(0) - part(2), part(1) - part(3));
                 let row = &mut self.rows[lane * nlon..(lane + 1) * nlon];
-                if m == 0 {
-                    row[0] = Complex64::new(north_re, south_re);
-                } else {
-                    row[m] = Complex64::new(north_re - south_im, north_im + south_re);
-                    row[nlon - m] = Complex64::new(north_re + south_im, south_re - north_im);
+                let (value, mirror) = unfold(cell, lane, m);
+                row[m] = value;
+                if m > 0 {
+                    row[nlon - m] = mirror;
                 }
             }
         }
@@ -88,22 +85,8 @@ impl FourierPlan {
             let mut values = [0.0; CELL];
             for lane in 0..LANES {
                 let row = &self.rows[lane * nlon..(lane + 1) * nlon];
-                let z = row[m] * scale;
-                let (north, south) = if m == 0 {
-                    (
-                        Complex64::new(2.0 * z.re, 0.0),
-                        Complex64::new(2.0 * z.im, 0.0),
-                    )
-                } else {
-                    let mirror = row[nlon - m].conj() * scale;
-                    let (sum, difference) = (z + mirror, z - mirror);
-                    (sum, Complex64::new(difference.im, -difference.re))
-                };
-                let (even, odd) = (north + south, north - south);
-                values[lane] = even.re;
-                values[LANES + lane] = even.im;
-                values[2 * LANES + lane] = odd.re;
-                values[3 * LANES + lane] = odd.im;
+                let mirror = row[(nlon - m) % nlon];
+                fold((row[m], mirror), scale, m, lane, &mut values);
             }
             cell(m, &values);
         }

@@ -10,8 +10,10 @@
 pub mod fourier;
 pub mod kernels;
 pub mod legendre;
+mod mirror;
 pub mod peak;
 pub mod seeds;
+pub mod split_fourier;
 
 /// Latitude pairs side by side in memory.
 pub const LANES: usize = 4;

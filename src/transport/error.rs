@@ -223,7 +223,7 @@ pub enum TransportError {
     BufferLength {
         /// This rank.
         rank: usize,
-        /// `send` or `receive`.
+        /// `send`, `receive` or `total`.
         buffer: &'static str,
         /// Elements of the plan.
         expected: usize,

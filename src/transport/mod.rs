@@ -106,6 +106,20 @@ pub trait Transport: Sized {
     fn engine(&self, engine: EngineKind, pattern: &Pattern)
     -> Result<Self::Engine, TransportError>;
 
+    /// Adds up `values` over all ranks by the library's own collective (MPI_Allreduce); `None`: there
+    /// is no library. Every rank calls it with as many values, and room for as many in `total`.
+    ///
+    /// The order of the additions is the library's, which need not give every rank the same bits: the
+    /// result says whether it did, on every rank the same.
+    ///
+    /// # Errors
+    /// Lengths that differ; more elements than the library can count; the library refused.
+    fn allreduce_sum(
+        &self,
+        values: &[f64],
+        total: &mut [f64],
+    ) -> Option<Result<bool, TransportError>>;
+
     /// Runs `body`, which sends from ranges of `send` and receives into ranges of `recv`.
     ///
     /// When `body` succeeds, `over` waits for every request it left; when it fails or panics,

@@ -10,6 +10,7 @@
 mod engine;
 mod handles;
 mod scope;
+mod sum;
 mod watch;
 
 use std::cell::{OnceCell, RefCell};
@@ -202,6 +203,14 @@ impl Transport for MpiTransport {
         MpiEngine::new(self, engine, pattern)
     }
 
+    fn allreduce_sum(
+        &self,
+        values: &[f64],
+        total: &mut [f64],
+    ) -> Option<Result<bool, TransportError>> {
+        Some(sum::allreduce(self, values, total))
+    }
+
     #[inline]
     fn over<R>(
         &self,
@@ -227,6 +236,10 @@ fn f64_type() -> ffi::MPI_Datatype {
 
 fn i64_type() -> ffi::MPI_Datatype {
     i64::equivalent_datatype().as_raw()
+}
+
+fn u64_type() -> ffi::MPI_Datatype {
+    u64::equivalent_datatype().as_raw()
 }
 
 /// An error unless the call succeeded.

@@ -185,6 +185,10 @@ impl Transport for ThreadTransport {
         ThreadEngine::new(self, engine, pattern)
     }
 
+    fn allreduce_sum(&self, _: &[f64], _: &mut [f64]) -> Option<Result<bool, TransportError>> {
+        None
+    }
+
     fn over<R>(
         &self,
         send: &[f64],

@@ -97,6 +97,10 @@ fn requests_and_signals_are_counted() {
         ("simple/ready", [1.0, 1.0]),
         ("simple/nonblocking --handshake", [2.0, 1.0]),
         ("ordered/native --ranks 4 --transpose send-recv", [0.0, 1.0]),
+        (
+            "ordered/ready --ranks 8 --transpose logarithmic",
+            [1.0, 0.5],
+        ),
         ("simple/native", [0.0, 0.0]),
         ("0/7 --messages 5", [1.0, 0.0]),
     ] {
@@ -121,6 +125,16 @@ fn the_calls_of_every_rank_of_a_transpose() {
         assert_eq!(text.matches("wait recv ").count(), 20, "{text}");
         assert!(text.contains("ends when nothing is buffered"), "{text}");
     }
+    // Three rounds, to the rank 1, 2, 4 further on; overlap changes nothing.
+    let text = explained("ordered/nonblocking --ranks 5 --transpose logarithmic --bytes 8");
+    assert_eq!(text.matches("isend ").count(), 15, "{text}");
+    for call in ["to 1 tag 1 0..2", "to 2 tag 2 0..2", "to 4 tag 3 0..1"] {
+        assert!(text.contains(&format!("isend        {call}")), "{text}");
+    }
+    assert_eq!(
+        explained("ordered/nonblocking --ranks 5 --transpose logarithmic --bytes 8 --overlap"),
+        text
+    );
     let text = explained("ordered/nonblocking --ranks 1");
     assert!(text.contains("makes no calls"), "{text}");
 }

@@ -31,7 +31,7 @@ impl Exchange {
     /// Unknown names; a length that is no number of elements; a pair that relies on buffering,
     /// unless asked for.
     pub(super) fn new(options: &ExplainOptions) -> std::result::Result<Self, String> {
-        let method = method(options)?;
+        let mut method = method(options)?;
         let bytes = options.bytes;
         let size = size_of::<f64>() as u64;
         if bytes == 0 || !bytes.is_multiple_of(size) || bytes > 1 << 40 {
@@ -41,7 +41,14 @@ impl Exchange {
         }
         let len = (bytes / size) as usize;
         let (title, steps) = match options.ranks {
-            Some(ranks) => transpose(ranks as usize, &options.transpose, len),
+            Some(ranks) => {
+                let named = |one: &TransposeAlgorithm| one.name() == options.transpose;
+                let algorithm = TransposeAlgorithm::ALL.into_iter().find(named);
+                let algorithm = algorithm.unwrap_or(TransposeAlgorithm::Swap);
+                // A round sends what the one before brought.
+                method.overlap &= algorithm != TransposeAlgorithm::Logarithmic;
+                transpose(ranks as usize, algorithm, len)
+            }
             None => swap(options.messages, len),
         };
         let schedule = |steps: &Vec<Step>| Schedule::unchecked(&method, steps);
@@ -116,19 +123,14 @@ fn swap(messages: u32, len: usize) -> (String, Vec<Vec<Step>>) {
 }
 
 /// Every rank has a block of so many elements for every other.
-fn transpose(ranks: usize, algorithm: &str, len: usize) -> (String, Vec<Vec<Step>>) {
-    let algorithm = match algorithm {
-        "send-recv" => TransposeAlgorithm::SendRecv,
-        _ => TransposeAlgorithm::Swap,
-    };
-    let counts = vec![len; ranks];
+fn transpose(ranks: usize, algorithm: TransposeAlgorithm, len: usize) -> (String, Vec<Vec<Step>>) {
     let title = format!(
         "a {} transpose of {ranks} rank{}, blocks of {} bytes",
         algorithm.name(),
         plural(ranks),
         len * size_of::<f64>()
     );
-    let steps = |rank| steps_of(rank, algorithm, &counts, &counts);
+    let steps = |rank| steps_of(rank, ranks, algorithm, |_, _| len);
     (title, (0..ranks).map(steps).collect())
 }
 

@@ -1,0 +1,148 @@
+//! The vector sum of a distributed Legendre transform: every rank of a mesh column has sums over its
+//! own latitudes, for all units of the column.
+//!
+//! The vector is `[wave][unit of the wave][field][n - m]`, real and imaginary parts side by side. It
+//! is cut between waves, so that with a pipelined ring the sums of some waves are on their way while
+//! those of others are computed.
+
+use std::ops::Range;
+
+use num_complex::Complex64;
+
+use super::FORWARD_FIELDS;
+use super::spectral_layout::SpectralLayout;
+use super::transform::PencilError;
+use crate::exchange::sum::{SumChoice, SumPlan, VectorSum};
+use crate::exchange::transpose::Movement as Moved;
+use crate::measure::{Movement, Phase, Phases};
+use crate::transport::Transport;
+
+/// The sum along the mesh column of this rank.
+pub(super) struct DegreeSum {
+    sum: VectorSum,
+    /// The units of each wave.
+    units: Vec<Range<usize>>,
+    /// Where each wave starts in the vector; one more entry.
+    starts: Vec<usize>,
+    /// The waves of each segment, one for each rank.
+    segments: Vec<Range<usize>>,
+    total: Vec<f64>,
+}
+
+impl DegreeSum {
+    /// The sum for the waves of a layout; every rank of the column calls it.
+    pub(super) fn new<T: Transport>(
+        comm: &T,
+        layout: &SpectralLayout,
+        choice: &SumChoice,
+    ) -> Result<Self, PencilError> {
+        let mut starts = vec![0];
+        for (m, units) in layout.waves() {
+            let degrees = layout.truncation().degrees(m) + 1;
+            let values = 2 * units.len() * FORWARD_FIELDS * degrees;
+            starts.push(starts[starts.len() - 1] + values);
+        }
+        let segments = cut(&starts, comm.size());
+        let elements = segments
+            .iter()
+            .map(|waves| starts[waves.end] - starts[waves.start]);
+        let elements: Vec<usize> = elements.collect();
+        let plan = SumPlan::new(comm.rank(), comm.size(), &elements, choice)?;
+        Ok(Self {
+            sum: VectorSum::new(comm, plan)?,
+            total: vec![0.0; starts[starts.len() - 1]],
+            units: layout.waves().map(|(_, units)| units).collect(),
+            starts,
+            segments,
+        })
+    }
+
+    /// Bytes held, without what the sum needs for messages.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.total.as_slice()) + size_of_val(self.starts.as_slice())
+    }
+
+    /// `own(wave, units, columns)` computes this rank's sums of a wave, `[unit][field][n - m]`; the sums over
+    /// the column go to `fields`, laid out as `layout` says.
+    pub(super) fn execute<T: Transport>(
+        &mut self,
+        comm: &T,
+        layout: &SpectralLayout,
+        mut own: impl FnMut(usize, &Range<usize>, &mut [Complex64]),
+        scratch: &mut [Complex64],
+        fields: &mut [&mut [Complex64]; FORWARD_FIELDS],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        let (starts, segments, units) = (&self.starts, &self.segments, &self.units);
+        let mut cost = Moved::default();
+        let local = |segment: usize, values: &mut [f64]| {
+            let mut rest = values;
+            for wave in segments[segment].clone() {
+                let len = starts[wave + 1] - starts[wave];
+                let columns = &mut scratch[..len / 2];
+                own(wave, &units[wave], columns);
+                let (part, after) = std::mem::take(&mut rest).split_at_mut(len);
+                for (pair, c) in part.chunks_exact_mut(2).zip(columns) {
+                    pair.copy_from_slice(&[c.re, c.im]);
+                }
+                rest = after;
+            }
+        };
+        let computing = self.sum.execute(comm, local, &mut self.total, &mut cost)?;
+        phases.add(Phase::ForwardLegendre, computing);
+        if cost.wait > 0.0 {
+            phases.add(Movement::LegendreSum.wait(), cost.wait);
+        }
+        phases.add(Movement::LegendreSum.movement(), cost.moving);
+        phases.sent(Movement::LegendreSum.movement(), cost.bytes, cost.messages);
+        let start = phases.start();
+        for (wave, (m, units)) in layout.waves().enumerate() {
+            let degrees = layout.truncation().degrees(m) + 1;
+            let mut columns = self.total[self.starts[wave]..].chunks_exact(2 * degrees);
+            for unit in units {
+                for field in fields.iter_mut() {
+                    let column = columns.next().unwrap_or_default();
+                    let column = column.chunks_exact(2);
+                    for (to, pair) in field[layout.range(unit)].iter_mut().zip(column) {
+                        *to = Complex64::new(pair[0], pair[1]);
+                    }
+                }
+            }
+        }
+        phases.stop(Movement::LegendreSum.unpack(), start);
+        Ok(())
+    }
+}
+
+/// Consecutive waves for each of `parts` ranks, about as many elements for each.
+fn cut(starts: &[usize], parts: usize) -> Vec<Range<usize>> {
+    let (waves, all) = (starts.len() - 1, starts[starts.len() - 1]);
+    let border = |part: usize| match part {
+        0 => 0,
+        part if part == parts => waves,
+        part => starts
+            .partition_point(|&start| start * parts < all * part)
+            .min(waves),
+    };
+    (0..parts)
+        .map(|part| border(part)..border(part + 1))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_are_whole_waves_and_about_even() {
+        let starts = [0, 10, 19, 27, 34, 40, 45, 49, 52, 54, 55];
+        for parts in 1..15 {
+            let segments = cut(&starts, parts);
+            assert_eq!((segments[0].start, segments[parts - 1].end), (0, 10));
+            assert!(segments.windows(2).all(|pair| pair[0].end == pair[1].start));
+            for waves in segments {
+                assert!(starts[waves.end] - starts[waves.start] <= 55 / parts + 10);
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! From the grid to coefficients.
+
+use std::ops::Range;
+
+use num_complex::Complex64;
+
+use super::FORWARD_FIELDS;
+use super::buffers::Buffers;
+use super::moves::Along;
+use super::stage::{Copying, copy_latitudes, copy_longitudes, copy_waves, has_idle_lanes};
+use super::transform::{Fourier, Pencil, PencilError};
+use crate::measure::{Movement, Phase, Phases};
+use crate::transform::{CELL, POINT};
+use crate::transport::Transport;
+
+const FIELDS: usize = FORWARD_FIELDS;
+
+impl<T: Transport> Pencil<T> {
+    /// From the grid: five fields of `[level][group][field][longitude]` points to coefficients.
+    /// Every rank of the mesh calls it.
+    ///
+    /// # Errors
+    /// A movement that failed.
+    pub fn forward(
+        &mut self,
+        grid: &[f64],
+        fields: [&mut [Complex64]; FIELDS],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        self.analyse_lines(grid, phases)?;
+        self.lines_to_waves(phases)?;
+        self.rows_to_latitudes(phases)?;
+        self.analyse_latitudes(fields, phases)
+    }
+
+    /// The FFT of own lines, or of own longitudes of all lines.
+    fn analyse_lines(&mut self, grid: &[f64], phases: &mut Phases) -> Result<(), PencilError> {
+        let distribution = &self.distribution;
+        let Buffers { first, second } = &mut self.buffers;
+        let map = &self.cells_at[1];
+        let fourier = match &mut self.fourier {
+            Fourier::Split(butterflies) => {
+                return butterflies.forward(&self.row, (grid, second), (map, first), phases);
+            }
+            Fourier::Whole(fourier) => fourier,
+        };
+        let length = distribution.nlon * POINT;
+        let (x, y) = self.position;
+        let len = distribution.line_groups(x, y, FIELDS).len() * length;
+        let mut start = phases.start();
+        let lines = match &mut self.from_grid.lines {
+            None => &grid[..len],
+            Some(plan) => {
+                let lines = &mut second[..len];
+                let mut along = Along {
+                    comm: &self.row,
+                    movement: Movement::FftTranspose,
+                    phases: &mut *phases,
+                };
+                if plan.moves_apart() {
+                    start = along.exchange(plan, grid, lines)?;
+                } else {
+                    let message = &mut first[..plan.plan().recv_len];
+                    start = along.exchange(plan, grid, message)?;
+                    copy_longitudes(Copying::Unpack, distribution, lines, message);
+                    start = phases.next(Phase::FftTransposeUnpack, start);
+                }
+                lines
+            }
+        };
+        for (line, points) in lines.chunks_exact(length).enumerate() {
+            fourier.forward(points, |m, values| {
+                let at = map.at(line, m);
+                first[at..at + CELL].copy_from_slice(values);
+            });
+        }
+        phases.stop(Phase::ForwardFft, start);
+        Ok(())
+    }
+
+    /// The second transpose of a double transpose: all lines of own wavenumbers.
+    fn lines_to_waves(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.from_grid.waves else {
+            return Ok(());
+        };
+        let per_level = self.distribution.groups(self.position.1) * FIELDS;
+        let len = self.units.len() * per_level * CELL;
+        let (units, waves) = (&self.units, &self.waves);
+        let along = Along {
+            comm: &self.row,
+            movement: Movement::FftTranspose,
+            phases,
+        };
+        let unpack = |cells: &mut [f64], message: &mut [f64]| {
+            copy_waves(Copying::Unpack, units, waves, per_level, cells, message);
+        };
+        along.forward(plan, &mut self.buffers, (len, false), unpack)?;
+        Ok(())
+    }
+
+    /// The Legendre transpose, where there is one: all latitudes of own units.
+    fn rows_to_latitudes(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.from_grid.column else {
+            return Ok(());
+        };
+        let distribution = &self.distribution;
+        let len = self.layout.units().len() * self.groups * FIELDS * CELL;
+        let along = Along {
+            comm: &self.column,
+            movement: Movement::LegendreTranspose,
+            phases,
+        };
+        let idle = has_idle_lanes(distribution);
+        let unpack = |layout: &mut [f64], message: &mut [f64]| {
+            copy_latitudes(Copying::Unpack, distribution, FIELDS, layout, message);
+        };
+        along.forward(plan, &mut self.buffers, (len, idle), unpack)?;
+        Ok(())
+    }
+
+    /// The forward Legendre transform of own units, and its vector sum where latitudes are split.
+    fn analyse_latitudes(
+        &mut self,
+        mut fields: [&mut [Complex64]; FIELDS],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        let (layout, legendre) = (&self.layout, &mut self.legendre);
+        let per_unit = self.groups * FIELDS * CELL;
+        let cells = &self.buffers.first;
+        let scratch = &mut self.degrees_scratch;
+        if let Some(sum) = &mut self.sum {
+            let own = |wave: usize, units: &Range<usize>, columns: &mut [Complex64]| {
+                let cells = &cells[units.start * per_unit..units.end * per_unit];
+                legendre.forward(wave, units.len(), FIELDS, cells, columns);
+            };
+            return sum.execute(&self.column, layout, own, scratch, &mut fields, phases);
+        }
+        let start = phases.start();
+        for (wave, (m, units)) in layout.waves().enumerate() {
+            let degrees = layout.truncation().degrees(m) + 1;
+            let columns = &mut scratch[..units.len() * FIELDS * degrees];
+            let cells = &cells[units.start * per_unit..units.end * per_unit];
+            legendre.forward(wave, units.len(), FIELDS, cells, columns);
+            let each = units
+                .clone()
+                .flat_map(|unit| (0..FIELDS).map(move |field| (unit, field)));
+            for (column, (unit, field)) in columns.chunks_exact(degrees).zip(each) {
+                fields[field][layout.range(unit)].copy_from_slice(column);
+            }
+        }
+        phases.stop(Phase::ForwardLegendre, start);
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! From coefficients to the grid.
+
+use num_complex::Complex64;
+
+use super::INVERSE_FIELDS;
+use super::buffers::Buffers;
+use super::cells::cell;
+use super::moves::Along;
+use super::stage::{Copying, copy_latitudes, copy_longitudes, copy_waves, has_idle_lanes};
+use super::transform::{Fourier, Pencil, PencilError};
+use crate::measure::{Movement, Phase, Phases};
+use crate::transform::{CELL, POINT};
+use crate::transport::Transport;
+
+const FIELDS: usize = INVERSE_FIELDS;
+
+impl<T: Transport> Pencil<T> {
+    /// To the grid: four scalar fields, each as the layout says, onto
+    /// `[level][group][field][longitude]` points. Every rank of the mesh calls it.
+    ///
+    /// # Errors
+    /// A movement that failed.
+    pub fn inverse(
+        &mut self,
+        fields: [&[Complex64]; FIELDS],
+        grid: &mut [f64],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        self.sum_degrees(fields, phases);
+        self.latitudes_to_rows(phases)?;
+        self.waves_to_lines(phases)?;
+        self.sum_waves(grid, phases)
+    }
+
+    /// The inverse Legendre transform of own units: cells of the latitudes that it covers.
+    fn sum_degrees(&mut self, fields: [&[Complex64]; FIELDS], phases: &mut Phases) {
+        let start = phases.start();
+        let layout = &self.layout;
+        let per_unit = self.groups * FIELDS * CELL;
+        for (wave, (m, units)) in layout.waves().enumerate() {
+            let degrees = layout.truncation().degrees(m) + 1;
+            let columns = &mut self.degrees_scratch[..units.len() * FIELDS * degrees];
+            let each = units
+                .clone()
+                .flat_map(|unit| (0..FIELDS).map(move |field| (unit, field)));
+            for (column, (unit, field)) in columns.chunks_exact_mut(degrees).zip(each) {
+                column.copy_from_slice(&fields[field][layout.range(unit)]);
+            }
+            let cells = &mut self.buffers.first[units.start * per_unit..units.end * per_unit];
+            self.legendre
+                .inverse(wave, units.len(), FIELDS, columns, cells);
+        }
+        phases.stop(Phase::InverseLegendre, start);
+    }
+
+    /// The Legendre transpose, where there is one: own latitudes of all units of the column.
+    fn latitudes_to_rows(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.to_grid.column else {
+            return Ok(());
+        };
+        let distribution = &self.distribution;
+        let len = self.layout.units().len() * self.groups * FIELDS * CELL;
+        let start = phases.start();
+        let along = Along {
+            comm: &self.column,
+            movement: Movement::LegendreTranspose,
+            phases,
+        };
+        let idle = has_idle_lanes(distribution);
+        let pack = |layout: &mut [f64], message: &mut [f64]| {
+            copy_latitudes(Copying::Pack, distribution, FIELDS, layout, message);
+        };
+        along.inverse(plan, &mut self.buffers, (len, idle), pack, start)?;
+        Ok(())
+    }
+
+    /// The first transpose of a double transpose: all wavenumbers of own lines.
+    fn waves_to_lines(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.to_grid.waves else {
+            return Ok(());
+        };
+        let per_level = self.distribution.groups(self.position.1) * FIELDS;
+        let len = self.units.len() * per_level * CELL;
+        let (units, waves) = (&self.units, &self.waves);
+        let start = phases.start();
+        let along = Along {
+            comm: &self.row,
+            movement: Movement::FftTranspose,
+            phases,
+        };
+        let pack = |cells: &mut [f64], message: &mut [f64]| {
+            copy_waves(Copying::Pack, units, waves, per_level, cells, message);
+        };
+        along.inverse(plan, &mut self.buffers, (len, false), pack, start)?;
+        Ok(())
+    }
+
+    /// The inverse FFT, and own longitudes of all lines of the row onto the grid.
+    fn sum_waves(&mut self, grid: &mut [f64], phases: &mut Phases) -> Result<(), PencilError> {
+        let distribution = &self.distribution;
+        let Buffers { first, second } = &mut self.buffers;
+        let map = &self.cells_at[0];
+        let fourier = match &mut self.fourier {
+            Fourier::Split(butterflies) => {
+                return butterflies.inverse(&self.row, (map, first), grid, phases);
+            }
+            Fourier::Whole(fourier) => fourier,
+        };
+        let start = phases.start();
+        let length = distribution.nlon * POINT;
+        let (x, y) = self.position;
+        let own_lines = distribution.line_groups(x, y, FIELDS).len();
+        let mut transform = |lines: &mut [f64], cells: &[f64]| {
+            for (line, points) in lines.chunks_exact_mut(length).enumerate() {
+                fourier.inverse(|m| cell(cells, map.at(line, m)), points);
+            }
+        };
+        let Some(plan) = &mut self.to_grid.lines else {
+            transform(&mut grid[..own_lines * length], first);
+            phases.stop(Phase::InverseFft, start);
+            return Ok(());
+        };
+        let lines = &mut second[..own_lines * length];
+        transform(lines, first);
+        let start = phases.next(Phase::InverseFft, start);
+        let mut along = Along {
+            comm: &self.row,
+            movement: Movement::FftTranspose,
+            phases,
+        };
+        if plan.moves_apart() {
+            along.exchange(plan, lines, grid)?;
+        } else {
+            let message = &mut first[..plan.plan().send_len];
+            copy_longitudes(Copying::Pack, distribution, lines, message);
+            along.phases.stop(along.movement.pack(), start);
+            along.exchange(plan, message, grid)?;
+        }
+        Ok(())
+    }
+}
