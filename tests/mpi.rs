@@ -180,8 +180,8 @@ fn what_relies_on_buffering_is_announced_and_ends() {
     for needed in [
         "simple/blocking; standard sends between ranks 0 and 1 were buffered up to",
         "expect a deadlock",
-        "rank 0: waited 1 s in MPI_Send for rank 1 (simple/blocking, step 0, 65536 bytes)",
-        "rank 1: waited 1 s in MPI_Send for rank 0 (simple/blocking, step 0, 65536 bytes)",
+        "rank 0: waited 1 s in MPI_Send for rank 1 (simple/blocking, step 1, 65536 bytes)",
+        "rank 1: waited 1 s in MPI_Send for rank 0 (simple/blocking, step 1, 65536 bytes)",
     ] {
         assert!(said.contains(needed), "{needed}:\n{said}");
     }
@@ -267,4 +267,22 @@ fn env_names_library_and_eager_limit() {
     // Every library buffers something, and none a megabyte between two ranks of a node.
     let limit = results["eager"]["buffered_bytes"].as_u64().unwrap();
     assert!((8..1 << 20).contains(&limit), "{limit}");
+}
+
+#[test]
+fn ranks_that_have_nothing_to_do_wait_for_the_others() {
+    if most_ranks() < 3 {
+        return;
+    }
+    // The sweep takes longer than the watchdog lets a wait last.
+    let words = "swap --ranks-of 0,1 --watchdog 1 --volume 8KiB --messages 1 --iterations 1 \
+                 --order simple --protocol 3 --overlap no --repeat 3000 --max-seconds 0";
+    let begin = std::time::Instant::now();
+    let output = launch(3, words);
+    let all = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{all}");
+    assert!(
+        all.contains("VALID") && begin.elapsed().as_secs_f64() > 1.5,
+        "{all}"
+    );
 }

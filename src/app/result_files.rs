@@ -37,7 +37,7 @@ pub(super) fn check(options: &RunOptions, session: &Session) -> Result<()> {
         let Some(path) = path.as_deref() else {
             continue;
         };
-        let same = |other: &Path| other == path || resolved(other) == resolved(path);
+        let same = |other: &Path| same(other, path);
         if let Some((other, _)) = taken.iter().find(|(_, other)| other.is_some_and(same)) {
             return Err(Error::Input(format!(
                 "{option} {}: is the file of {other}, too; give each a file of its own",
@@ -54,6 +54,11 @@ pub(super) fn check(options: &RunOptions, session: &Session) -> Result<()> {
         json::check_writable(path)?;
     }
     Ok(())
+}
+
+/// Whether two paths are those of one file.
+pub(super) fn same(a: &Path, b: &Path) -> bool {
+    a == b || resolved(a) == resolved(b)
 }
 
 /// A path without links and dots, as far as it is there.

@@ -108,6 +108,9 @@ pub struct Request {
     pub max_seconds: f64,
     /// Seed of the order of samples.
     pub seed: u64,
+    /// Whether all ways are wanted: where an engine cannot be had, nothing is measured. Otherwise it
+    /// is left out.
+    pub all_ways: bool,
 }
 
 impl Request {
@@ -180,6 +183,7 @@ mod tests {
             warmup: 1,
             max_seconds: 0.0,
             seed: 1,
+            all_ways: true,
         };
         // Overlap: neither blocking protocol, nor sendrecv.
         assert_eq!(request.cases(8192).len(), 2 * (29 + 8 * 3));

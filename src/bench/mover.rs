@@ -91,7 +91,8 @@ impl<'a, T: Transport> Mover<'a, T> {
         let step = |index: usize| {
             let leg = Some(Leg {
                 peer: 1 - me,
-                tag: index as Tag % COLLECTIVE_TAGS,
+                // The step, counted from 1 as everywhere.
+                tag: (index + 1) as Tag % COLLECTIVE_TAGS,
                 start: index * len,
                 len,
             });

@@ -99,6 +99,14 @@ pub fn run<T: Transport>(
         return Ok(None);
     }
     let refused = refusals(&group, own.map(|_| &pair), &request.ways)?;
+    if request.all_ways && !refused.is_empty() {
+        return Ok(Some(Sweep {
+            points: Vec::new(),
+            refused,
+            wrong: Vec::new(),
+            clock_uncertainty: 0.0,
+        }));
+    }
     let request = &Request {
         ways: request
             .ways

@@ -29,7 +29,6 @@ pub use engine::MpiEngine;
 use handles::Comm;
 pub use scope::MpiScope;
 use scope::Slots;
-use watch::Call;
 
 /// MPI, from its start to the end of the program.
 pub struct MpiJob {
@@ -63,16 +62,10 @@ impl MpiJob {
     ///
     /// The rank writes what it waits for as one line to standard error and, a second later, ends
     /// itself with code 1: by then the other ranks have written theirs, so that the lines together
-    /// tell who waits for whom. The waits are those of scopes, of engines, and of the end of MPI.
+    /// tell who waits for whom. The waits are those of scopes and of engines. The end of MPI is
+    /// none: ranks that have nothing more to do may wait there for the others as long as it takes.
     pub fn watch(&self, seconds: f64) {
         watch::watch(self.rank_and_size().0, seconds);
-    }
-}
-
-impl Drop for MpiJob {
-    /// The end of MPI, which follows, waits for every rank.
-    fn drop(&mut self) {
-        watch::enter(&Call("MPI_Finalize"), watch::Wait::everyone(0));
     }
 }
 

@@ -154,3 +154,26 @@ fn a_cap_leaves_points_out_and_says_so() {
         "1024 messages 1000 times"
     );
 }
+
+#[test]
+fn slips_are_told_before_anything_is_measured() {
+    let folder = Folder::new("swap-slips");
+    let few = "--volume 8KiB --messages 1 --iterations 1 --repeat 6";
+    for (words, told) in [
+        (
+            "--json a.json --csv ./a.json",
+            "--csv ./a.json: is the file of --json, too",
+        ),
+        ("--engine alltoallv --order nonsense", "--order nonsense"),
+        ("--engine alltoallv --protocol blokcing", "blocking"),
+        (
+            "--max-seconds 0.0000001",
+            "--max-seconds 0.0000001: holds no six samples",
+        ),
+    ] {
+        let outcome = go(&folder, &format!("swap {few} {words}"));
+        assert_eq!(outcome.code, 2, "{words}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(told), "{words}: {}", outcome.stderr);
+    }
+    assert_eq!(folder.names("."), Vec::<String>::new());
+}

@@ -11,6 +11,7 @@ pub use options::SwapOptions;
 
 use super::launch::Job;
 use super::print;
+use super::result_files;
 use super::session::{self, Program};
 use crate::bench::case::Request;
 use crate::bench::sweep::{self, News, Sweep};
@@ -57,7 +58,7 @@ pub fn run(options: &SwapOptions, job: &Job) -> Result<()> {
         return Ok(());
     };
     for (engine, reason) in &sweep.refused {
-        if !options.engine.iter().any(|name| name == "all") {
+        if request.all_ways {
             return Err(Error::Input(format!(
                 "--engine {}: {reason}",
                 engine.name()
@@ -68,11 +69,20 @@ pub fn run(options: &SwapOptions, job: &Job) -> Result<()> {
             reason: reason.clone(),
         });
     }
+    if sweep.points.iter().all(|point| point.quota == 0) {
+        return Err(Error::Input(format!(
+            "--max-seconds {}: holds no six samples of any point; raise it, or ask for less",
+            request.max_seconds
+        )));
+    }
     provenance.finish();
     let found = results::results(&sweep, &request, clock, eager_limit, unavailable);
     let verdict = verdict(&sweep, &found);
-    print(&swap_text::results(&found))?;
-    print(&format!("\n{}", text::verdict(&verdict)))?;
+    let shown = format!(
+        "{}\n{}",
+        swap_text::results(&found),
+        text::verdict(&verdict)
+    );
     let record = Record::new(
         Kind::Swap,
         verdict,
@@ -80,7 +90,17 @@ pub fn run(options: &SwapOptions, job: &Job) -> Result<()> {
         input(options, &request),
         found,
     );
-    write(options, &record)
+    // The files first: nobody may be there to read the text.
+    let written = write(options, &record);
+    print(&shown)?;
+    written?;
+    if record.verdict.is_valid() {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!(
+        "the swaps ended, but their result is INVALID: {}",
+        record.verdict.reasons.join("; ")
+    )))
 }
 
 /// What every rank runs.
@@ -240,7 +260,7 @@ fn input(options: &SwapOptions, request: &Request) -> serde_json::Value {
 
 fn check_files(options: &SwapOptions) -> Result<()> {
     if let (Some(json), Some(csv)) = (&options.json, &options.csv)
-        && json == csv
+        && result_files::same(json, csv)
     {
         return Err(Error::Input(format!(
             "--csv {}: is the file of --json, too; give each a file of its own",
@@ -262,11 +282,5 @@ fn write(options: &SwapOptions, record: &SwapRecord) -> Result<()> {
     if let Some(path) = &options.csv {
         json::write_atomically(path, csv::swap(&record.results).as_bytes())?;
     }
-    if record.verdict.is_valid() {
-        return Ok(());
-    }
-    Err(Error::Invalid(format!(
-        "the swaps ended, but their result is INVALID: {}",
-        record.verdict.reasons.join("; ")
-    )))
+    Ok(())
 }

@@ -168,6 +168,7 @@ impl SwapOptions {
             warmup: within("--warmup", self.warmup, 1_000_000)?,
             max_seconds: seconds("--max-seconds", self.max_seconds)?,
             seed: self.seed,
+            all_ways: !self.engine.iter().any(|name| name == "all"),
         };
         seconds("--watchdog", self.watchdog)?;
         self.check(&request)?;
@@ -207,6 +208,8 @@ impl SwapOptions {
     }
 
     fn ways(&self, job: &Job) -> Result<(Vec<Way>, Vec<Unavailable>)> {
+        // Looked at with engines alone, too: a slip is told, not passed over.
+        let pairwise = self.pairwise()?;
         let every = self.engine.iter().any(|name| name == "all");
         let all = std::iter::once(None)
             .chain(EngineKind::ALL.map(Some))
@@ -216,7 +219,7 @@ impl SwapOptions {
         let mut unavailable = Vec::new();
         for engine in wanted {
             let Some(engine) = engine else {
-                ways.extend(self.pairwise()?);
+                ways.extend_from_slice(&pairwise);
                 continue;
             };
             match job.lacks(engine) {
