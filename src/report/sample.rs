@@ -78,7 +78,13 @@ pub(super) fn diagnostics(step: u64, day: f64) -> DiagnosticsRecord {
 pub(super) fn results() -> RunResults {
     let rank = |factor: f64| {
         let mut phases = Phases::new();
-        for (index, &phase) in Phase::ALL.iter().filter(|p| p.in_step()).enumerate() {
+        // Those of a run that moves its data by transposes.
+        let transposed = |phase: &&Phase| {
+            let name = phase.name();
+            !name.starts_with("fft-butterfly") && !name.starts_with("legendre-sum")
+        };
+        let in_step = Phase::ALL.iter().filter(|p| p.in_step()).filter(transposed);
+        for (index, &phase) in in_step.enumerate() {
             phases.add(phase, factor * 0.01 * (index + 1) as f64);
         }
         phases.sent(Phase::FftTransposeMove, 12_345_678, 1440);
