@@ -39,8 +39,8 @@ fn one_bad_key() {
             ["time.diffusion-order", "4, 6, 8"],
         ),
         (
-            "algorithm.fft=\"distributed\"",
-            ["algorithm.fft", "unavailable"],
+            "algorithm.fft=\"butterfly\"",
+            ["algorithm.fft", "double-transpose"],
         ),
         ("algorithm.mesh=[0,1]", ["algorithm.mesh", "at least 1"]),
         ("output.format=\"zarr\"", ["output.format", "classic"]),

@@ -137,7 +137,7 @@ fn any_pairs_of_ranks() {
 #[test]
 fn a_cap_leaves_points_out_and_says_so() {
     let folder = Folder::new("swap-cap");
-    let words = "swap --volume 8KiB --iterations 1000 --repeat 20 --max-seconds 0.01 --order simple \
+    let words = "swap --volume 8KiB --iterations 1000 --repeat 20 --max-seconds 0.5 --order simple \
                  --protocol 3 --overlap no --json r.json --cold";
     let outcome = go(&folder, words);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
