@@ -23,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("swap", &["transport"]),
     ("exchange", &["swap", "transport"]),
     ("bench", &["transport", "swap", "exchange"]),
-    ("transform", &["grid", "spectral"]),
+    ("transform", &["grid", "spectral", "decomp"]),
     (
         "pencil",
         &[

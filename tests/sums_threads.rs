@@ -208,7 +208,7 @@ fn a_library_that_disagrees_is_overruled_and_counted() {
 fn what_does_not_fit_is_refused() {
     let choice = SumChoice::default();
     let error = SumPlan::new(0, 3, &[1, 2], &choice).unwrap_err();
-    let said = "segment counts: 2 given, 3 needed, one for each rank";
+    let said = "segments of a vector: 2 given, 3 needed, one for each rank";
     assert_eq!(error.to_string(), said);
     let error = SumPlan::new(3, 3, &[1, 2, 3], &choice).unwrap_err();
     assert_eq!(error, PlanError::Rank { rank: 3, size: 3 });
