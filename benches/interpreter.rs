@@ -105,6 +105,14 @@ impl Scope for NullScope {
         self.wait(request).map(Some)
     }
 
+    fn arrived(&self, _: Range<usize>) -> Result<&[f64], TransportError> {
+        Ok(&[])
+    }
+
+    fn job_rank(&self, rank: Option<usize>) -> usize {
+        rank.unwrap_or(0)
+    }
+
     #[inline(never)]
     fn label(&mut self, label: &'static Label) {
         black_box(label);
@@ -311,7 +319,7 @@ impl Pair {
     fn interpreter(&mut self, exchanges: usize) -> Outcome {
         for _ in 0..exchanges {
             let schedule = black_box(&self.schedule);
-            execute(schedule, 0, &mut self.scope, &mut self.requests)?;
+            execute(schedule, &mut self.scope, &mut self.requests)?;
         }
         Ok(())
     }

@@ -80,7 +80,7 @@ fn measure(volume: usize) -> Result<Vec<Round>, RankFailure<TransportError>> {
         };
         let mut swap = |recv: &mut [f64]| {
             comm.over(&send[me], recv, |scope| {
-                execute(&schedule, me, scope, &mut requests)
+                execute(&schedule, scope, &mut requests)
             })
         };
         for _ in 0..3 {

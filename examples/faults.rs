@@ -166,7 +166,5 @@ fn swap<T: Transport>(
     };
     let schedule = Schedule::unchecked(&method, &[step]);
     let mut requests = Requests::for_schedule(&schedule);
-    comm.over(data, room, |scope| {
-        execute(&schedule, comm.rank(), scope, &mut requests)
-    })
+    comm.over(data, room, |scope| execute(&schedule, scope, &mut requests))
 }

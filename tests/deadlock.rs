@@ -92,7 +92,7 @@ fn shift(comm: &ThreadTransport, method: &Method, len: usize) -> Result<(), Tran
     let mut requests = Requests::for_schedule(&schedule);
     let (data, mut room) = (vec![1.0; len], vec![0.0; len]);
     comm.over(&data, &mut room, |scope| {
-        execute(&schedule, me, scope, &mut requests)
+        execute(&schedule, scope, &mut requests)
     })
 }
 

@@ -10,7 +10,6 @@ use ndarray::Array2;
 use pstswm::exchange::sum::SumAlgorithm;
 use pstswm::report::netcdf::LevelFields;
 use pstswm::report::run::RunRecord;
-use pstswm::solver::model::Model;
 use pstswm::transform::{LANES, POINT};
 
 const DAY: [&str; 3] = ["problem.truncation=42", "problem.days=1", "time.dt=1200"];
@@ -22,15 +21,7 @@ fn fields(problem: &[&str], extra: &[&str], ranks: usize) -> (Vec<LevelFields>, 
     let list = &session.namelist;
     let all = session
         .on_threads(|comm| {
-            let mut model = Model::new(
-                comm,
-                list.problem.clone(),
-                list.time,
-                session.mesh,
-                &list.algorithm,
-                session.family,
-            )
-            .map_err(|error| session.explain(error))?;
+            let mut model = session.model(comm)?;
             for _ in 0..list.problem.steps {
                 model.step().map_err(|error| session.explain(error))?;
             }

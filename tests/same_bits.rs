@@ -363,16 +363,7 @@ fn levels_are_copies_bit_for_bit() {
     let session = session(&sets, 2);
     let states = session
         .on_threads(|comm| {
-            let list = &session.namelist;
-            let mut model = pstswm::solver::Model::new(
-                comm,
-                list.problem.clone(),
-                list.time,
-                session.mesh,
-                &list.algorithm,
-                session.family,
-            )
-            .map_err(|error| session.explain(error))?;
+            let mut model = session.model(comm)?;
             for _ in 0..3 {
                 model.step().map_err(|error| session.explain(error))?;
             }

@@ -160,6 +160,12 @@ impl Job {
             Self::Mpi(job) => {
                 let size = job.rank_and_size().1;
                 match asked {
+                    // Started without a launcher, by --transport mpi.
+                    Some(asked) if asked > 1 && size == 1 => Err(Error::Input(format!(
+                        "--ranks {asked}: MPI sees one rank; start as many with the launcher \
+                         (mpirun -n {asked} pstswm ...), or leave --transport mpi out for ranks as \
+                         threads"
+                    ))),
                     Some(asked) if asked as usize != size => Err(Error::Input(format!(
                         "--ranks {asked}: the launcher started {size} ranks; leave --ranks out"
                     ))),

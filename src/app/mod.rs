@@ -15,7 +15,7 @@ pub mod validate;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::error::{Error, Result};
 use cli::{Cli, Command};
@@ -25,7 +25,7 @@ use launch::Job;
 pub fn main() -> ExitCode {
     // A panic in a rank is reported as a failure of that rank, not as a backtrace.
     std::panic::set_hook(Box::new(|_| {}));
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
@@ -47,6 +47,19 @@ pub fn main() -> ExitCode {
         // Rank 0 meets the same error, speaks, and ends the job.
         Err(error) => ExitCode::from(error.exit_code()),
     }
+}
+
+/// The command line. A negative number is a value, so that it is told what is allowed.
+fn parse() -> std::result::Result<Cli, clap::Error> {
+    let numbers = |arg: clap::Arg| {
+        let takes = arg.get_action().takes_values();
+        arg.allow_negative_numbers(takes)
+    };
+    let command = Cli::command()
+        .mut_args(numbers)
+        .mut_subcommands(|command| command.mut_args(numbers));
+    let matches = command.try_get_matches()?;
+    Cli::from_arg_matches(&matches)
 }
 
 /// A panic outside the ranks, in one line.

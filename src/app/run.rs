@@ -219,15 +219,7 @@ impl<'a, T: Transport> Rank<'a, T> {
                 seed: list.measure.seed,
             })
         });
-        let mut model = Model::new(
-            comm,
-            list.problem.clone(),
-            list.time,
-            session.mesh,
-            &list.algorithm,
-            session.family,
-        )
-        .map_err(|error| session.explain(error))?;
+        let mut model = session.model(comm)?;
         if integration.restarts {
             model
                 .restore(integration.restart.filter(|_| root))

@@ -11,7 +11,7 @@ use crate::namelist::{self, Namelist};
 use crate::pencil::PencilError;
 use crate::report::provenance::Place;
 use crate::report::{machine, units};
-use crate::solver::SolverError;
+use crate::solver::{Model, SolverError};
 use crate::transform::kernels::Family;
 use crate::transport::threads::{self, RankFailure, ThreadOptions, ThreadTransport};
 use crate::transport::{Transport, TransportError};
@@ -228,6 +228,28 @@ impl Session {
             watchdog_seconds: self.namelist.algorithm.watchdog_seconds,
             ..ThreadOptions::default()
         }
+    }
+
+    /// The model at its initial state, on one rank. Every rank calls it.
+    ///
+    /// # Errors
+    /// A problem or an algorithm that cannot be had, in the words of the namelist.
+    pub fn model<T: Transport>(&self, comm: T) -> Result<Model<T>> {
+        let Namelist {
+            problem,
+            time,
+            algorithm,
+            ..
+        } = &self.namelist;
+        Model::new(
+            comm,
+            problem.clone(),
+            *time,
+            self.mesh,
+            algorithm,
+            self.family,
+        )
+        .map_err(|error| self.explain(error))
     }
 
     /// A solver's error in the words of the namelist.

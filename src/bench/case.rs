@@ -5,7 +5,7 @@ use std::fmt;
 use crate::swap::method::Method;
 use crate::swap::order::Order;
 use crate::swap::protocol::Protocol;
-use crate::transport::EngineKind;
+use crate::transport::{EngineKind, SendMode};
 
 /// How the messages of a swap travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +34,14 @@ impl Way {
         match self {
             Self::Pairwise(order, protocol) => protocol.legal_with(order),
             Self::Engine(_) => true,
+        }
+    }
+
+    /// Whether its sends end only when they are received, whatever the library buffers.
+    pub fn is_synchronous(self) -> bool {
+        match self {
+            Self::Pairwise(_, protocol) => protocol.row().mode == SendMode::Synchronous,
+            Self::Engine(_) => false,
         }
     }
 
@@ -155,10 +163,24 @@ impl Request {
 
     /// The numbers of messages that cut a volume into equal parts of whole doubles.
     pub fn messages(&self, volume: usize) -> impl Iterator<Item = usize> + '_ {
-        let elements = volume / size_of::<f64>();
-        let fits = move |n: &usize| elements.is_multiple_of(*n) && *n <= elements;
-        self.messages.iter().copied().filter(fits)
+        self.messages
+            .iter()
+            .copied()
+            .filter(move |&n| cuts(volume, n))
     }
+
+    /// The numbers of messages that do not: left out for this volume.
+    pub fn left_out(&self, volume: usize) -> impl Iterator<Item = usize> + '_ {
+        self.messages
+            .iter()
+            .copied()
+            .filter(move |&n| !cuts(volume, n))
+    }
+}
+
+fn cuts(volume: usize, messages: usize) -> bool {
+    let elements = volume / size_of::<f64>();
+    elements.is_multiple_of(messages) && messages <= elements
 }
 
 #[cfg(test)]
@@ -190,5 +212,6 @@ mod tests {
         assert_eq!(request.messages(8192).count(), 11);
         assert_eq!(request.messages(4096).last(), Some(512));
         assert_eq!(request.messages(24).collect::<Vec<_>>(), [1]);
+        assert_eq!(request.left_out(4096).collect::<Vec<_>>(), [1024]);
     }
 }

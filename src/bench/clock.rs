@@ -24,6 +24,8 @@ pub struct CommonClock {
     pub offset: f64,
     /// Half of the shortest round trip to rank 0, s: the offset is right to this.
     pub uncertainty: f64,
+    /// By how much the offset moved since the clocks were compared before, s.
+    pub drift: f64,
     /// Time between the naming of a start and the start; rank 0's counts.
     margin: f64,
 }
@@ -44,6 +46,7 @@ impl CommonClock {
         let mut own = Self {
             offset: 0.0,
             uncertainty: 0.0,
+            drift: 0.0,
             margin: MARGINS.0,
         };
         let mut longest: f64 = 0.0;
@@ -64,10 +67,16 @@ impl CommonClock {
     /// # Errors
     /// Those of the transport.
     pub fn resynchronise<T: Transport>(&mut self, comm: &T) -> Result<(), TransportError> {
-        let margin = self.margin;
+        let before = *self;
         *self = Self::measure(comm)?;
-        self.margin = self.margin.max(margin);
+        self.margin = self.margin.max(before.margin);
+        self.drift = (self.offset - before.offset).abs();
         Ok(())
+    }
+
+    /// Bound of the offset's error since the comparison before, s.
+    pub fn bound(&self) -> f64 {
+        self.uncertainty + self.drift
     }
 
     /// Returns at one time on all ranks, up to the uncertainty. Every rank calls it.

@@ -50,13 +50,13 @@ impl Eviction {
     /// Twice the last cache level, `cache` bytes.
     pub fn new(cache: usize) -> Self {
         Self {
-            memory: vec![1; (2 * cache).div_ceil(size_of::<u64>())],
+            memory: vec![1; Self::bytes(cache).div_ceil(size_of::<u64>())],
         }
     }
 
-    /// Bytes walked through.
-    pub fn bytes(&self) -> usize {
-        size_of_val(self.memory.as_slice())
+    /// Bytes walked through for a last cache level of `cache` bytes.
+    pub fn bytes(cache: usize) -> usize {
+        2 * cache
     }
 
     /// Fills the caches of the calling thread's core.

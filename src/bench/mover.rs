@@ -140,9 +140,8 @@ impl<'a, T: Transport> Mover<'a, T> {
                 elements,
             }) => {
                 let (send, recv) = (&self.send[..*elements], &mut self.recv[..*elements]);
-                let rank = self.pair.rank();
                 self.pair
-                    .over(send, recv, |scope| execute(schedule, rank, scope, requests))
+                    .over(send, recv, |scope| execute(schedule, scope, requests))
             }
             Some(Ready::Engine(key)) => {
                 let (send, recv) = (&self.send[..key.1], &mut self.recv[..key.1]);

@@ -8,8 +8,11 @@ use super::mover::Mover;
 use crate::exchange::collective;
 use crate::transport::{Block, EngineKind, Pattern, Transport, TransportError};
 
-/// Samples that a curve should have at least: enough for an interval of the median.
-const FEWEST: usize = 6;
+/// Samples that a point should have at least: enough for an interval of the median.
+pub const FEWEST: usize = 6;
+
+/// Samples taken to learn what they cost besides their swaps.
+const TRIALS: usize = 4;
 
 /// Share of late starts above which ranks get more time to come.
 const MANY_LATE: f64 = 0.1;
@@ -21,7 +24,8 @@ pub struct Point {
     pub case: Case,
     /// Messages each way.
     pub messages: usize,
-    /// Seconds of the first swap, which is not kept: the larger of all ranks.
+    /// Seconds of the shortest of the swaps that warm up, which are not kept: the larger of all
+    /// ranks. Infinite where the cap left no room for them.
     pub first: f64,
     /// Samples to take; 0: the cap leaves no room for it.
     pub quota: usize,
@@ -29,6 +33,18 @@ pub struct Point {
     pub samples: Vec<Vec<Sample>>,
     /// For every pair, whether every checked swap was right.
     pub verified: Vec<bool>,
+}
+
+impl Point {
+    /// Seconds of the swaps of one sample.
+    fn swaps(&self) -> f64 {
+        self.first * self.case.iterations as f64
+    }
+
+    /// Whether it was swapped and checked at all.
+    pub fn ran(&self) -> bool {
+        self.first.is_finite()
+    }
 }
 
 /// One timing of one pair.
@@ -52,7 +68,7 @@ pub enum News {
     },
     /// The timings begin.
     Timing {
-        /// Seconds that they should take.
+        /// Seconds that they should take, with all that goes with them.
         seconds: f64,
         /// Points that the cap leaves out.
         left_out: usize,
@@ -137,11 +153,10 @@ pub fn run<T: Transport>(
         points: points.len(),
     });
     rank.first_swaps(&mut points)?;
-    quotas(&mut points, request.max_seconds);
-    let seconds = points.iter().map(|point| {
-        let swaps = (point.quota * point.case.iterations) as f64;
-        point.first * swaps
-    });
+    let besides = rank.besides(&points)?;
+    quotas(&mut points, request.max_seconds, besides);
+    let wanted = points.iter().filter(|point| point.quota > 0);
+    let seconds = wanted.map(|point| point.quota as f64 * (point.swaps() + besides));
     tell(News::Timing {
         seconds: seconds.sum(),
         left_out: points.iter().filter(|point| point.quota == 0).count(),
@@ -151,12 +166,14 @@ pub fn run<T: Transport>(
     let mut uncertainty = rank.clock.uncertainty;
     for round in 0..rounds {
         rank.round(&mut points, round, &mut order)?;
-        uncertainty = uncertainty.max(rank.clock.uncertainty);
+        uncertainty = uncertainty.max(rank.clock.bound());
         tell(News::Round {
             done: round + 1,
             all: rounds,
         });
     }
+    rank.clock.resynchronise(&group)?;
+    uncertainty = uncertainty.max(rank.clock.bound());
     rank.last_swaps(&mut points)?;
     let wrong = texts(&group, rank.wrong.as_deref().unwrap_or_default())?;
     let mut uncertainty = [uncertainty];
@@ -224,16 +241,17 @@ fn texts<T: Transport>(comm: &T, words: &str) -> Result<Option<Vec<String>>, Tra
     }))
 }
 
-/// How many samples the cap on the time of a curve leaves to each of its points. Points are
-/// ordered by curve. The same on every rank: all know the same first times.
-fn quotas(points: &mut [Point], max_seconds: f64) {
+/// How many samples the cap on the time of a curve leaves to each of its points, when `besides`
+/// seconds go with the swaps of each. Points are ordered by curve. The same on every rank: all know
+/// the same first times.
+fn quotas(points: &mut [Point], max_seconds: f64, besides: f64) {
     if max_seconds <= 0.0 {
         return;
     }
     for curve in points.chunk_by_mut(|a, b| a.case == b.case) {
         loop {
             let kept = || curve.iter().filter(|point| point.quota > 0);
-            let seconds = |point: &Point| point.first * point.case.iterations as f64;
+            let seconds = |point: &Point| point.swaps() + besides;
             let round: f64 = kept().map(seconds).sum();
             let fits = (max_seconds / round.max(1e-9)) as usize;
             let slowest = kept().map(seconds).fold(0.0, f64::max);
@@ -308,14 +326,38 @@ impl<T: Transport> Rank<'_, T> {
         Ok(())
     }
 
-    /// A checked swap, then as many more as warm up; the time of the last, the larger of all ranks.
+    /// Seconds that go with the swaps of one sample: getting ready, the walk through the caches,
+    /// meeting, and its share of comparing the clocks. The same on every rank.
+    fn besides(&mut self, points: &[Point]) -> Result<f64, TransportError> {
+        let ran = points.iter().filter(|point| point.ran());
+        let count = ran.clone().count();
+        let Some(shortest) = ran.min_by(|a, b| a.swaps().total_cmp(&b.swaps())) else {
+            return Ok(0.0);
+        };
+        let begin = self.group.now();
+        self.clock.resynchronise(self.group)?;
+        let compared = self.group.now();
+        let mut swaps = 0.0;
+        for _ in 0..TRIALS {
+            swaps += self.sample(shortest)?[0] * shortest.case.iterations as f64;
+        }
+        let samples = self.group.now() - compared - swaps;
+        let mut besides = [(compared - begin) / count as f64 + samples / TRIALS as f64];
+        collective::allreduce(self.group, &mut besides, largest)?;
+        Ok(besides[0])
+    }
+
+    /// A checked swap, then as many more as warm up; the time of the shortest, the larger of all
+    /// ranks.
     fn checked(&mut self, point: &mut Point) -> Result<f64, TransportError> {
         let pairs = self.request.pairs.len();
         let mut seen = vec![0.0; 1 + pairs];
         if let Some(mover) = &mut self.mover {
             mover.prepare(&point.case, point.messages)?;
-            let mut begin = self.group.now();
-            if let Some(wrong) = mover.checked_swap(point.case.volume)? {
+            let begin = self.group.now();
+            let wrong = mover.checked_swap(point.case.volume)?;
+            let mut shortest = self.group.now() - begin;
+            if let Some(wrong) = wrong {
                 seen[1 + mover.pair_index()] = 1.0;
                 self.wrong.get_or_insert(format!(
                     "{} in {} messages of {} bytes: {wrong}",
@@ -325,10 +367,11 @@ impl<T: Transport> Rank<'_, T> {
                 ));
             }
             for _ in 1..self.request.warmup {
-                begin = self.group.now();
+                let begin = self.group.now();
                 mover.swap()?;
+                shortest = shortest.min(self.group.now() - begin);
             }
-            seen[0] = self.group.now() - begin;
+            seen[0] = shortest;
         }
         collective::allreduce(self.group, &mut seen, largest)?;
         for (verified, wrong) in point.verified.iter_mut().zip(&seen[1..]) {

@@ -153,16 +153,18 @@ fn receive<T: Transport>(
     data: &mut [f64],
 ) -> Result<(), TransportError> {
     let expected = data.len();
-    let message = comm.over(&[], data, |scope| scope.recv(from, tag, 0..expected))?;
-    if message == expected {
-        return Ok(());
-    }
-    Err(TransportError::Short {
-        rank: comm.rank(),
-        from,
-        tag,
-        message,
-        expected,
+    comm.over(&[], data, |scope| {
+        let message = scope.recv(from, tag, 0..expected)?;
+        if message == expected {
+            return Ok(());
+        }
+        Err(TransportError::Short {
+            rank: scope.job_rank(None),
+            from: scope.job_rank(Some(from)),
+            tag,
+            message,
+            expected,
+        })
     })
 }
 

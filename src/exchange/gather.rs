@@ -155,9 +155,7 @@ fn run<T: Transport>(
     recv: &mut [f64],
 ) -> Result<(), TransportError> {
     let mut requests = Requests::for_schedule(schedule);
-    comm.over(send, recv, |scope| {
-        execute(schedule, comm.rank(), scope, &mut requests)
-    })
+    comm.over(send, recv, |scope| execute(schedule, scope, &mut requests))
 }
 
 #[cfg(test)]

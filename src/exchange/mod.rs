@@ -11,6 +11,7 @@ mod scratch;
 pub mod steps;
 pub mod sum;
 pub mod transpose;
+mod unpacking;
 
 pub use crate::swap::PlanError;
 pub use plan::Plan;

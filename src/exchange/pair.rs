@@ -11,7 +11,6 @@ use crate::transport::{COLLECTIVE_TAGS, Scope, Tag, Transport, TransportError};
 /// A swap, ready to be executed again and again.
 #[derive(Debug)]
 pub struct PairSwap {
-    rank: usize,
     schedule: Schedule,
     /// Where the finish stage begins.
     finish: usize,
@@ -55,7 +54,6 @@ impl PairSwap {
         let (schedule, stages) = Schedule::one_by_one(method, &[step])?;
         let exchange = |stages: &[std::ops::Range<usize>; 3]| stages[Stage::Exchange as usize].end;
         Ok(Self {
-            rank,
             finish: stages.first().map_or(0, exchange),
             requests: Requests::for_schedule(&schedule),
             schedule,
@@ -77,17 +75,14 @@ impl PairSwap {
         work: impl FnOnce(),
     ) -> Result<(), TransportError> {
         let Self {
-            rank,
-            schedule,
-            requests,
-            ..
+            schedule, requests, ..
         } = self;
         let (before, after) = schedule.calls.split_at(self.finish);
         comm.over(send, recv, |scope| {
             scope.label(schedule.label);
-            execute_calls(before, *rank, scope, requests)?;
+            execute_calls(before, scope, requests)?;
             work();
-            execute_calls(after, *rank, scope, requests)
+            execute_calls(after, scope, requests)
         })
     }
 }

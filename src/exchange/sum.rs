@@ -126,7 +126,7 @@ impl VectorSum {
         total: &mut [f64],
     ) -> Result<f64, TransportError> {
         let (plan, requests) = (&self.plan, &mut self.requests);
-        let (rank, label) = (plan.rank, plan.schedule.label);
+        let label = plan.schedule.label;
         let after = plan.local_after();
         let mut computing = 0.0;
         for (step, stages) in plan.steps.iter().zip(&plan.stages) {
@@ -163,9 +163,9 @@ impl VectorSum {
             }
             comm.over(send, recv, |scope| {
                 scope.label(label);
-                execute_calls(&calls[start.start..split], rank, scope, requests)?;
+                execute_calls(&calls[start.start..split], scope, requests)?;
                 compute();
-                execute_calls(&calls[split..finish.end], rank, scope, requests)
+                execute_calls(&calls[split..finish.end], scope, requests)
             })?;
             if step.arrival == Arrival::Added {
                 add(&mut total[taken.clone()], &self.room[..taken.len()]);

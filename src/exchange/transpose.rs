@@ -3,7 +3,8 @@
 use super::collective;
 use super::plan::Plan;
 use super::scratch::Scratch;
-use crate::swap::run::{Requests, execute};
+use super::unpacking::Unpacking;
+use crate::swap::run::{Requests, execute, execute_with};
 use crate::swap::schedule::Schedule;
 use crate::transport::{Exchange, Transport, TransportError};
 
@@ -14,6 +15,8 @@ pub struct Movement {
     pub wait: f64,
     /// Seconds of movement.
     pub moving: f64,
+    /// Seconds, not part of these, in which blocks that had come were put in place.
+    pub unpacking: f64,
     /// Messages sent to other ranks.
     pub messages: u64,
     /// Bytes sent to other ranks.
@@ -77,13 +80,7 @@ impl<T: Transport> Transpose<T> {
     ) -> Result<(), TransportError> {
         same_communicator(comm, &self.plan)?;
         self.check(send.len(), recv.len())?;
-        let mut begin = comm.now();
-        if self.plan.choice.barrier {
-            collective::barrier(comm)?;
-            let end = comm.now();
-            movement.wait += end - begin;
-            begin = end;
-        }
+        let begin = self.wait_for_all(comm, movement)?;
         let plan = &self.plan;
         if let Some(engine) = &mut self.engine {
             engine.execute(send, recv)?;
@@ -95,9 +92,7 @@ impl<T: Transport> Transpose<T> {
                 if schedule.calls.is_empty() {
                     return Ok(());
                 }
-                comm.over(send, recv, |scope| {
-                    execute(schedule, plan.rank, scope, requests)
-                })
+                comm.over(send, recv, |scope| execute(schedule, scope, requests))
             };
             if plan.choice.passes_on() {
                 for (round, schedule) in plan.rounds.rounds.iter().zip(&plan.schedules) {
@@ -115,6 +110,57 @@ impl<T: Transport> Transpose<T> {
         movement.messages += plan.messages;
         movement.bytes += plan.bytes;
         Ok(())
+    }
+
+    /// Whether blocks can be put in place one by one, while others are on their way.
+    pub fn unpacks_on_arrival(&self) -> bool {
+        let choice = &self.plan.choice;
+        choice.engine.is_none() && !choice.passes_on() && choice.overlap
+    }
+
+    /// As [`execute`](Self::execute), and puts every block in place as soon as it has come:
+    /// `unpack(rank, block)` is called once for every block with elements, the own one first, which
+    /// is read where it is sent from. Only where [`unpacks_on_arrival`](Self::unpacks_on_arrival).
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    pub fn execute_unpacking(
+        &mut self,
+        comm: &T,
+        send: &[f64],
+        recv: &mut [f64],
+        movement: &mut Movement,
+        unpack: impl FnMut(usize, &[f64]),
+    ) -> Result<(), TransportError> {
+        debug_assert!(self.unpacks_on_arrival());
+        same_communicator(comm, &self.plan)?;
+        self.check(send.len(), recv.len())?;
+        let begin = self.wait_for_all(comm, movement)?;
+        let (plan, requests) = (&self.plan, &mut self.requests);
+        let mut unpacking = Unpacking::new(comm, &send[plan.own.0.clone()], unpack);
+        comm.over(send, recv, |scope| {
+            for schedule in &plan.schedules {
+                execute_with(schedule, scope, requests, &mut unpacking)?;
+            }
+            unpacking.finish(scope)
+        })?;
+        movement.unpacking += unpacking.seconds;
+        movement.moving += comm.now() - begin - unpacking.seconds;
+        movement.messages += plan.messages;
+        movement.bytes += plan.bytes;
+        Ok(())
+    }
+
+    /// The barrier before the movement, where one is asked for; when the movement begins.
+    fn wait_for_all(&self, comm: &T, movement: &mut Movement) -> Result<f64, TransportError> {
+        let begin = comm.now();
+        if !self.plan.choice.barrier {
+            return Ok(begin);
+        }
+        collective::barrier(comm)?;
+        let end = comm.now();
+        movement.wait += end - begin;
+        Ok(end)
     }
 
     fn check(&self, send: usize, recv: usize) -> Result<(), TransportError> {

@@ -24,17 +24,21 @@ pub(super) struct Buffers {
     /// Messages of the Legendre transpose; `[level x group x field][own wavenumber]` cells; whole
     /// own lines, or own longitudes of all lines.
     pub(super) second: Vec<f64>,
+    /// As long as the first, where blocks are put in place as they come: there the first is still
+    /// being sent, and the two change roles afterwards. Empty elsewhere.
+    pub(super) third: Vec<f64>,
 }
 
 impl Buffers {
     /// Sized for the larger number of fields, and for what this mesh needs. `alike`: both as long
-    /// as the longer, for movements that do not pack, after which the arrays change roles.
+    /// as the longer, for movements that do not pack, after which the arrays change roles. `third`:
+    /// there is one.
     pub(super) fn new(
         distribution: &Distribution,
         (x, y): (usize, usize),
         layout: &SpectralLayout,
         units: &[Unit],
-        alike: bool,
+        (alike, third): (bool, bool),
     ) -> Self {
         const FIELDS: usize = FORWARD_FIELDS;
         let (px, py) = (distribution.mesh.px, distribution.mesh.py);
@@ -71,11 +75,15 @@ impl Buffers {
         Self {
             first: vec![0.0; first],
             second: vec![0.0; second],
+            third: vec![0.0; only(third, first)],
         }
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.first.as_slice()) + size_of_val(self.second.as_slice())
+        let all = [&self.first, &self.second, &self.third];
+        all.into_iter()
+            .map(|array| size_of_val(array.as_slice()))
+            .sum()
     }
 }

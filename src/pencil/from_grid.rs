@@ -7,8 +7,9 @@ use num_complex::Complex64;
 use super::FORWARD_FIELDS;
 use super::buffers::Buffers;
 use super::moves::Along;
-use super::stage::{Copying, copy_latitudes, copy_longitudes, copy_waves, has_idle_lanes};
+use super::stage::has_idle_lanes;
 use super::transform::{Fourier, Pencil, PencilError};
+use super::unpack::{Latitudes, Longitudes, Unpack, Waves};
 use crate::measure::{Movement, Phase, Phases};
 use crate::transform::{CELL, POINT};
 use crate::transport::Transport;
@@ -36,7 +37,7 @@ impl<T: Transport> Pencil<T> {
     /// The FFT of own lines, or of own longitudes of all lines.
     fn analyse_lines(&mut self, grid: &[f64], phases: &mut Phases) -> Result<(), PencilError> {
         let distribution = &self.distribution;
-        let Buffers { first, second } = &mut self.buffers;
+        let Buffers { first, second, .. } = &mut self.buffers;
         let map = &self.cells_at[1];
         let fourier = match &mut self.fourier {
             Fourier::Split(butterflies) => {
@@ -61,9 +62,14 @@ impl<T: Transport> Pencil<T> {
                     start = along.exchange(plan, grid, lines)?;
                 } else {
                     let message = &mut first[..plan.plan().recv_len];
-                    start = along.exchange(plan, grid, message)?;
-                    copy_longitudes(Copying::Unpack, distribution, lines, message);
-                    start = phases.next(Phase::FftTransposeUnpack, start);
+                    let unpack = Longitudes(distribution);
+                    if plan.unpacks_on_arrival() {
+                        start = along.exchange_unpacking(plan, grid, message, lines, &unpack)?;
+                    } else {
+                        start = along.exchange(plan, grid, message)?;
+                        unpack.all(lines, message);
+                        start = phases.next(Phase::FftTransposeUnpack, start);
+                    }
                 }
                 lines
             }
@@ -83,16 +89,19 @@ impl<T: Transport> Pencil<T> {
         let Some(plan) = &mut self.from_grid.waves else {
             return Ok(());
         };
-        let per_level = self.distribution.groups(self.position.1) * FIELDS;
-        let len = self.units.len() * per_level * CELL;
-        let (units, waves) = (&self.units, &self.waves);
+        let y = self.position.1;
+        let len = self.units.len() * self.distribution.groups(y) * FIELDS * CELL;
+        let unpack = Waves {
+            distribution: &self.distribution,
+            y,
+            fields: FIELDS,
+            units: &self.units,
+            waves: &self.waves,
+        };
         let along = Along {
             comm: &self.row,
             movement: Movement::FftTranspose,
             phases,
-        };
-        let unpack = |cells: &mut [f64], message: &mut [f64]| {
-            copy_waves(Copying::Unpack, units, waves, per_level, cells, message);
         };
         along.forward(plan, &mut self.buffers, (len, false), unpack)?;
         Ok(())
@@ -111,8 +120,9 @@ impl<T: Transport> Pencil<T> {
             phases,
         };
         let idle = has_idle_lanes(distribution);
-        let unpack = |layout: &mut [f64], message: &mut [f64]| {
-            copy_latitudes(Copying::Unpack, distribution, FIELDS, layout, message);
+        let unpack = Latitudes {
+            distribution,
+            fields: FIELDS,
         };
         along.forward(plan, &mut self.buffers, (len, idle), unpack)?;
         Ok(())

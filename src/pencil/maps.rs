@@ -26,23 +26,37 @@ pub(super) fn latitudes(
     units: usize,
     mut visit: impl FnMut(Range<usize>, Range<usize>),
 ) {
-    let globe = distribution.all_groups() * fields * CELL;
     let mut at = 0;
     for y in 0..distribution.mesh.py {
-        let pairs = distribution.pairs(y);
-        let block = distribution.groups(y) * fields * CELL;
-        for unit in 0..units {
-            let start = unit * globe;
-            if is_whole(distribution, y) {
-                let first = start + pairs.start / LANES * fields * CELL;
-                visit(first..first + block, at..at + block);
-            } else {
-                lanes(pairs.clone(), fields, |global, local| {
-                    let (global, local) = (start + global, at + local);
-                    visit(global..global + 1, local..local + 1);
-                });
-            }
-            at += block;
+        latitudes_of(distribution, y, fields, units, |there, inside| {
+            visit(there, at + inside.start..at + inside.end);
+        });
+        at += units * distribution.groups(y) * fields * CELL;
+    }
+}
+
+/// The part of [`latitudes`] that is about the block of row `y`, counted from its start.
+pub(super) fn latitudes_of(
+    distribution: &Distribution,
+    y: usize,
+    fields: usize,
+    units: usize,
+    mut visit: impl FnMut(Range<usize>, Range<usize>),
+) {
+    let globe = distribution.all_groups() * fields * CELL;
+    let pairs = distribution.pairs(y);
+    let block = distribution.groups(y) * fields * CELL;
+    let whole = is_whole(distribution, y);
+    for unit in 0..units {
+        let (start, at) = (unit * globe, unit * block);
+        if whole {
+            let first = start + pairs.start / LANES * fields * CELL;
+            visit(first..first + block, at..at + block);
+        } else {
+            lanes(pairs.clone(), fields, |global, local| {
+                let (global, local) = (start + global, at + local);
+                visit(global..global + 1, local..local + 1);
+            });
         }
     }
 }
@@ -84,14 +98,26 @@ pub(super) fn waves(
     units: &[Unit],
     waves: &[usize],
     per_level: usize,
+    visit: impl FnMut(Range<usize>, Range<usize>),
+) {
+    waves_of(units, waves, per_level, 0..usize::MAX, visit);
+}
+
+/// The part of [`waves`] that is about the block of these groups of lines (level x group x field),
+/// counted from its start.
+pub(super) fn waves_of(
+    units: &[Unit],
+    waves: &[usize],
+    per_level: usize,
+    lines: Range<usize>,
     mut visit: impl FnMut(Range<usize>, Range<usize>),
 ) {
     for (index, unit) in units.iter().enumerate() {
         let wave = waves.partition_point(|&m| m < unit.m);
         let first = unit.level * per_level;
-        for group in 0..per_level {
-            let cell = (index * per_level + group) * CELL;
-            let at = ((first + group) * waves.len() + wave) * CELL;
+        for line in first.max(lines.start)..(first + per_level).min(lines.end) {
+            let cell = (index * per_level + line - first) * CELL;
+            let at = ((line - lines.start) * waves.len() + wave) * CELL;
             visit(cell..cell + CELL, at..at + CELL);
         }
     }
@@ -106,13 +132,25 @@ pub(super) fn longitudes(
 ) {
     let mut at = 0;
     for x in 0..distribution.mesh.px {
-        let longitudes = distribution.longitudes(x);
-        let len = longitudes.len() * POINT;
-        for line in 0..lines {
-            let start = (line * distribution.nlon + longitudes.start) * POINT;
-            visit(start..start + len, at..at + len);
-            at += len;
-        }
+        longitudes_of(distribution, x, lines, |there, inside| {
+            visit(there, at + inside.start..at + inside.end);
+        });
+        at += lines * distribution.longitudes(x).len() * POINT;
+    }
+}
+
+/// The part of [`longitudes`] that is about the block of column `x`, counted from its start.
+pub(super) fn longitudes_of(
+    distribution: &Distribution,
+    x: usize,
+    lines: usize,
+    mut visit: impl FnMut(Range<usize>, Range<usize>),
+) {
+    let longitudes = distribution.longitudes(x);
+    let len = longitudes.len() * POINT;
+    for line in 0..lines {
+        let start = (line * distribution.nlon + longitudes.start) * POINT;
+        visit(start..start + len, line * len..(line + 1) * len);
     }
 }
 

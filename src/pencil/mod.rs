@@ -24,6 +24,7 @@ pub mod spectral_layout;
 mod stage;
 mod to_grid;
 mod transform;
+mod unpack;
 
 pub use spectral_layout::SpectralLayout;
 pub use transform::{GridShape, Pencil, PencilError};

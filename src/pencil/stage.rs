@@ -1,4 +1,4 @@
-//! The movements of one direction: their plans, and the copies in and out of messages.
+//! The movements of one direction: their plans, and the copies into messages.
 
 use std::ops::Range;
 
@@ -185,80 +185,50 @@ impl<T: Transport> Plans<T> {
     }
 }
 
-/// Direction of a copy between a working layout and message blocks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Copying {
-    /// Into the messages.
-    Pack,
-    /// Out of the messages.
-    Unpack,
-}
-
-impl Copying {
-    #[inline]
-    fn run(self, layout: &mut [f64], message: &mut [f64]) {
-        match self {
-            Self::Pack => message.copy_from_slice(layout),
-            Self::Unpack => layout.copy_from_slice(message),
-        }
-    }
-}
-
 /// Whether some lanes of a row of the mesh are filled by no pair of it. Such lanes are part of what
 /// is moved and summed: nothing may be left there.
 pub(super) fn has_idle_lanes(distribution: &Distribution) -> bool {
     (0..distribution.mesh.py).any(|y| !maps::is_whole(distribution, y))
 }
 
-/// Copies by [`maps::latitudes`].
-pub(super) fn copy_latitudes(
-    copying: Copying,
+fn copy(layout: &[f64], message: &mut [f64]) -> impl FnMut(Range<usize>, Range<usize>) {
+    move |there, at| message[at].copy_from_slice(&layout[there])
+}
+
+/// Into messages, by [`maps::latitudes`].
+pub(super) fn pack_latitudes(
     distribution: &Distribution,
     fields: usize,
-    layout: &mut [f64],
+    layout: &[f64],
     message: &mut [f64],
 ) {
     if has_idle_lanes(distribution) {
-        match copying {
-            Copying::Pack => message.fill(0.0),
-            Copying::Unpack => layout.fill(0.0),
-        }
+        message.fill(0.0);
     }
     let units = layout.len() / (distribution.all_groups() * fields * CELL);
-    maps::latitudes(distribution, fields, units, |there, at| {
-        copying.run(&mut layout[there], &mut message[at]);
-    });
+    maps::latitudes(distribution, fields, units, copy(layout, message));
 }
 
-/// Copies by [`maps::waves`].
-pub(super) fn copy_waves(
-    copying: Copying,
+/// Into messages, by [`maps::waves`].
+pub(super) fn pack_waves(
     units: &[Unit],
     waves: &[usize],
     per_level: usize,
-    cells: &mut [f64],
+    cells: &[f64],
     message: &mut [f64],
 ) {
-    maps::waves(units, waves, per_level, |there, at| {
-        copying.run(&mut cells[there], &mut message[at]);
-    });
+    maps::waves(units, waves, per_level, copy(cells, message));
 }
 
-/// Copies by [`maps::longitudes`].
-pub(super) fn copy_longitudes(
-    copying: Copying,
-    distribution: &Distribution,
-    lines: &mut [f64],
-    message: &mut [f64],
-) {
+/// Into messages, by [`maps::longitudes`].
+pub(super) fn pack_longitudes(distribution: &Distribution, lines: &[f64], message: &mut [f64]) {
     let count = lines.len() / (distribution.nlon * POINT);
-    maps::longitudes(distribution, count, |there, at| {
-        copying.run(&mut lines[there], &mut message[at]);
-    });
+    maps::longitudes(distribution, count, copy(lines, message));
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::unpack::{Latitudes, Longitudes, Unpack, Waves};
     use super::*;
     use crate::decomp::mesh::{Mesh, MeshChoice, RankOrder};
     use crate::exchange::choice::SwapChoice;
@@ -296,7 +266,8 @@ mod tests {
         to_grid: bool,
         idle: bool,
         plans: (Option<Transpose<T>>, Option<Transpose<T>>),
-        mut copy: impl FnMut(Copying, &mut [f64], &mut [f64]),
+        pack: impl Fn(&[f64], &mut [f64]),
+        unpack: &impl Unpack,
     ) {
         let (mut packed, mut apart) = match plans {
             (Some(packed), Some(apart)) => (packed, apart),
@@ -307,17 +278,23 @@ mod tests {
         let unset = if idle { 0.0 } else { f64::NAN };
         let (send_len, recv_len) = (apart.plan().send_len, apart.plan().recv_len);
         let first = 1_000_000 * (comm.rank() + 1);
-        let mut from: Vec<f64> = (first..first + send_len).map(|n| n as f64).collect();
+        let from: Vec<f64> = (first..first + send_len).map(|n| n as f64).collect();
         let (mut expected, mut found) = (vec![f64::NAN; recv_len], vec![unset; recv_len]);
         let (mut cost, mut cost_apart) = (Movement::default(), Movement::default());
         if to_grid {
             let mut message = vec![f64::NAN; packed.plan().send_len];
-            copy(Copying::Pack, &mut from, &mut message);
+            pack(&from, &mut message);
             packed.execute(comm, &message, &mut expected, &mut cost)
         } else {
             let mut message = vec![f64::NAN; packed.plan().recv_len];
             let moved = packed.execute(comm, &from, &mut message, &mut cost);
-            copy(Copying::Unpack, &mut expected, &mut message);
+            unpack.all(&mut expected, &message);
+            let mut by_block = vec![f64::NAN; recv_len];
+            unpack.before(&mut by_block);
+            for block in packed.plan().pattern().recv.iter().rev() {
+                unpack.block(&mut by_block, block.peer, &message[block.runs[0].clone()]);
+            }
+            assert_eq!(by_block, expected);
             moved
         }
         .unwrap();
@@ -357,18 +334,33 @@ mod tests {
             let (packed, apart) = (plans(None)?, plans(Some(EngineKind::Alltoallw))?);
             let both = (packed.column, apart.column);
             let idle = has_idle_lanes(distribution);
-            same_bits(&column, to_grid, idle, both, |copying, cells, message| {
-                copy_latitudes(copying, distribution, fields, cells, message);
-            });
+            let pack = |cells: &[f64], message: &mut [f64]| {
+                pack_latitudes(distribution, fields, cells, message);
+            };
+            let unpack = Latitudes {
+                distribution,
+                fields,
+            };
+            same_bits(&column, to_grid, idle, both, pack, &unpack);
             let (waves, per_level) = (distribution.waves(x), distribution.groups(y) * fields);
             let both = (packed.waves, apart.waves);
-            same_bits(&row, to_grid, false, both, |copying, cells, message| {
-                copy_waves(copying, &units.units, &waves, per_level, cells, message);
-            });
+            let pack = |cells: &[f64], message: &mut [f64]| {
+                pack_waves(&units.units, &waves, per_level, cells, message);
+            };
+            let unpack = Waves {
+                distribution,
+                y,
+                fields,
+                units: &units.units,
+                waves: &waves,
+            };
+            same_bits(&row, to_grid, false, both, pack, &unpack);
             let both = (packed.lines, apart.lines);
-            same_bits(&row, to_grid, false, both, |copying, lines, message| {
-                copy_longitudes(copying, distribution, lines, message);
-            });
+            let pack = |lines: &[f64], message: &mut [f64]| {
+                pack_longitudes(distribution, lines, message);
+            };
+            let unpack = Longitudes(distribution);
+            same_bits(&row, to_grid, false, both, pack, &unpack);
             Ok::<_, PencilError>(())
         };
         run(px * py, ThreadOptions::default(), body).unwrap();

@@ -6,7 +6,7 @@ use super::INVERSE_FIELDS;
 use super::buffers::Buffers;
 use super::cells::cell;
 use super::moves::Along;
-use super::stage::{Copying, copy_latitudes, copy_longitudes, copy_waves, has_idle_lanes};
+use super::stage::{has_idle_lanes, pack_latitudes, pack_longitudes, pack_waves};
 use super::transform::{Fourier, Pencil, PencilError};
 use crate::measure::{Movement, Phase, Phases};
 use crate::transform::{CELL, POINT};
@@ -68,7 +68,7 @@ impl<T: Transport> Pencil<T> {
         };
         let idle = has_idle_lanes(distribution);
         let pack = |layout: &mut [f64], message: &mut [f64]| {
-            copy_latitudes(Copying::Pack, distribution, FIELDS, layout, message);
+            pack_latitudes(distribution, FIELDS, layout, message);
         };
         along.inverse(plan, &mut self.buffers, (len, idle), pack, start)?;
         Ok(())
@@ -89,7 +89,7 @@ impl<T: Transport> Pencil<T> {
             phases,
         };
         let pack = |cells: &mut [f64], message: &mut [f64]| {
-            copy_waves(Copying::Pack, units, waves, per_level, cells, message);
+            pack_waves(units, waves, per_level, cells, message);
         };
         along.inverse(plan, &mut self.buffers, (len, false), pack, start)?;
         Ok(())
@@ -98,7 +98,7 @@ impl<T: Transport> Pencil<T> {
     /// The inverse FFT, and own longitudes of all lines of the row onto the grid.
     fn sum_waves(&mut self, grid: &mut [f64], phases: &mut Phases) -> Result<(), PencilError> {
         let distribution = &self.distribution;
-        let Buffers { first, second } = &mut self.buffers;
+        let Buffers { first, second, .. } = &mut self.buffers;
         let map = &self.cells_at[0];
         let fourier = match &mut self.fourier {
             Fourier::Split(butterflies) => {
@@ -132,7 +132,7 @@ impl<T: Transport> Pencil<T> {
             along.exchange(plan, lines, grid)?;
         } else {
             let message = &mut first[..plan.plan().send_len];
-            copy_longitudes(Copying::Pack, distribution, lines, message);
+            pack_longitudes(distribution, lines, message);
             along.phases.stop(along.movement.pack(), start);
             along.exchange(plan, message, grid)?;
         }

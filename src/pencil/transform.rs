@@ -15,6 +15,7 @@ use crate::decomp::algorithm::{FftAlgorithm, LegendreAlgorithm};
 use crate::decomp::distribution::Distribution;
 use crate::decomp::mesh::Mesh;
 use crate::decomp::units::Unit;
+use crate::exchange::Transpose;
 use crate::grid::gauss::GaussNodes;
 use crate::problem::definition::Problem;
 use crate::swap::error::PlanError;
@@ -194,8 +195,13 @@ impl<T: Transport> Pencil<T> {
             Fourier::Whole(FourierPlan::new(problem.nlon, truncation.m_max()))
         };
         let alike = choice.fft_transpose.moves_apart() || choice.legendre_transpose.moves_apart();
+        let third = [&from_grid.waves, &from_grid.column];
+        let third = third
+            .into_iter()
+            .flatten()
+            .any(Transpose::unpacks_on_arrival);
         let units = &column_units.units;
-        let buffers = Buffers::new(&distribution, (x, y), &layout, units, alike);
+        let buffers = Buffers::new(&distribution, (x, y), &layout, units, (alike, third));
         Ok(Self {
             waves: distribution.waves(x),
             fourier,

@@ -48,7 +48,7 @@ pub fn diagnostics(entries: &[DiagnosticsRecord]) -> String {
 pub fn swap(results: &SwapResults) -> String {
     let mut text = String::from(
         "engine,order,protocol,pattern,rank_a,rank_b,overlap,cold,volume_bytes,iterations,messages,\
-         message_bytes,samples,late,min,median,ci95_low,ci95_high,verified\n",
+         message_bytes,samples,late,late_kept,min,median,ci95_low,ci95_high,verified\n",
     );
     for case in &results.cases {
         for point in &case.curve {
@@ -56,7 +56,7 @@ pub fn swap(results: &SwapResults) -> String {
             let of = |time: fn(&SwapTimes) -> Option<f64>| times.and_then(time).unwrap_or(f64::NAN);
             let _ = writeln!(
                 text,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 case.engine,
                 case.order.as_deref().unwrap_or_default(),
                 case.protocol.as_deref().unwrap_or_default(),
@@ -71,11 +71,13 @@ pub fn swap(results: &SwapResults) -> String {
                 point.message_bytes,
                 times.map_or(0, |times| times.samples.len()),
                 point.late,
+                point.late_kept,
                 cell(of(|times| Some(times.min))),
                 cell(of(|times| Some(times.median))),
                 cell(of(|times| times.ci95_low)),
                 cell(of(|times| times.ci95_high)),
-                case.verified,
+                case.verified
+                    .map_or(String::new(), |right| right.to_string()),
             );
         }
     }

@@ -102,7 +102,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), ReportError> 
 ///
 /// # Errors
 /// [`ReportError::Path`] when the path is a folder, a device, a pipe or a link, or its folder is
-/// missing, [`ReportError::Io`] when the folder may not be written.
+/// missing, [`ReportError::Unwritable`] when the folder may not be written.
 pub fn check_writable(path: &Path) -> Result<(), ReportError> {
     let wrong = |reason| {
         Err(ReportError::Path {
@@ -120,11 +120,9 @@ pub fn check_writable(path: &Path) -> Result<(), ReportError> {
     let temporary = temporary_name(path)?;
     File::create(&temporary)
         .and_then(|_| fs::remove_file(&temporary))
-        .map_err(|source| ReportError::Io {
+        .map_err(|source| ReportError::Unwritable {
             path: path.to_owned(),
-            action: "write there",
             source,
-            remedy: "choose a path in a folder you may write",
         })
 }
 
@@ -212,10 +210,9 @@ mod tests {
         let error: crate::error::Error = check_writable(Path::new("/")).unwrap_err().into();
         assert_eq!(error.exit_code(), 2);
         if cfg!(target_os = "linux") {
-            let text = check_writable(Path::new("/proc/a.json"))
-                .unwrap_err()
-                .to_string();
-            assert!(text.contains("cannot write there"), "{text}");
+            let error = check_writable(Path::new("/proc/a.json")).unwrap_err();
+            assert!(error.to_string().contains("cannot write there"), "{error}");
+            assert_eq!(crate::error::Error::from(error).exit_code(), 2);
         }
         assert!(write_atomically(&missing, b"x").is_err());
         check_writable(Path::new("bare-name-in-the-present-folder.json")).unwrap();

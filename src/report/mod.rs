@@ -53,6 +53,14 @@ pub enum ReportError {
         /// Why not, and what is needed.
         reason: &'static str,
     },
+    /// A path in a folder that may not be written, found before the run.
+    #[error("{path}: cannot write there: {source}; choose a path in a folder you may write")]
+    Unwritable {
+        /// The path.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
     /// A record that is not ours, or not of this version.
     #[error("{path}: not a result this program reads: {reason}")]
     Format {
@@ -66,7 +74,9 @@ pub enum ReportError {
 impl From<ReportError> for crate::error::Error {
     fn from(error: ReportError) -> Self {
         match error {
-            ReportError::Format { .. } | ReportError::Path { .. } => Self::Input(error.to_string()),
+            ReportError::Format { .. }
+            | ReportError::Path { .. }
+            | ReportError::Unwritable { .. } => Self::Input(error.to_string()),
             ReportError::Io { .. } => Self::Failed(error.to_string()),
         }
     }

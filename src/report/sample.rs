@@ -254,6 +254,7 @@ pub(super) fn swap_record() -> SwapRecord {
         clock: ClockRecord {
             resolution: 2e-8,
             overhead: 3e-8,
+            shortest_reliable: 8e-6,
             uncertainty: 1e-6,
         },
         eager_limit_bytes: Some(4096),
@@ -272,11 +273,12 @@ pub(super) fn swap_record() -> SwapRecord {
                 message_bytes: 1_048_576,
                 seconds: Some(times),
                 late: 1,
+                late_kept: false,
             }],
             figures,
             from_minima: figures,
             bandwidth_ci95_mb_s: Some([69.9, 71.1]),
-            verified: true,
+            verified: Some(true),
         }],
         sensitivity: vec![SensitivityRecord {
             volume_bytes: 2_097_152,
@@ -312,6 +314,7 @@ pub(super) fn swap_record() -> SwapRecord {
                 ways: 2,
             }],
         },
+        notes: vec!["8 bytes cannot be cut into 2 equal messages of whole doubles".into()],
         unavailable: vec![Unavailable {
             engine: "partitioned".into(),
             reason: "needs MPI 4".into(),

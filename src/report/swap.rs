@@ -19,6 +19,8 @@ pub struct SwapResults {
     pub sensitivity: Vec<SensitivityRecord>,
     /// What to use.
     pub recommendation: Recommendation,
+    /// What was asked for and left out, in words.
+    pub notes: Vec<String>,
     /// Engines that were asked for by `all` and cannot be had here.
     pub unavailable: Vec<Unavailable>,
 }
@@ -30,8 +32,10 @@ pub struct ClockRecord {
     pub resolution: f64,
     /// Cost of a reading, s.
     pub overhead: f64,
-    /// Half of the shortest round trip between the clocks that were compared, s: starts are
-    /// together to this.
+    /// Timings shorter than this are off by more than 1 %, for the resolution and two readings, s.
+    pub shortest_reliable: f64,
+    /// Half of the shortest round trip between the clocks that were compared, and what they drifted
+    /// apart until the next comparison, s: starts are together to this.
     pub uncertainty: f64,
 }
 
@@ -65,8 +69,8 @@ pub struct CaseRecord {
     pub from_minima: Figures,
     /// Ends of the interval of the bandwidth: `2V/T` of the interval of the median that gave it.
     pub bandwidth_ci95_mb_s: Option<[f64; 2]>,
-    /// Whether every element of every checked swap was right.
-    pub verified: bool,
+    /// Whether every element of every checked swap was right; null: the cap left no room for one.
+    pub verified: Option<bool>,
 }
 
 /// Bandwidth, latency, model error.
@@ -103,8 +107,10 @@ pub struct CurvePoint {
     pub message_bytes: usize,
     /// Seconds per swap; null: the cap on the time of a curve left no room for it.
     pub seconds: Option<SwapTimes>,
-    /// Timings left out because a rank came after the common start.
+    /// Timings of which a rank came after the common start.
     pub late: usize,
+    /// Whether they are kept, because most are late (more ranks than processors), or left out.
+    pub late_kept: bool,
 }
 
 /// The time of a swap: elapsed of k back-to-back swaps divided by k, the larger of the two ranks.
@@ -158,9 +164,9 @@ pub struct SensitivityRecord {
 /// What to use, and how sure that is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recommendation {
-    /// One way for everything measured; null: no two ways were measured at the same points.
+    /// One way for everything measured; null: no two ways have six samples at the same points.
     pub overall: Option<Advice>,
-    /// The best way point by point.
+    /// The best way of every point where one has six samples.
     pub points: Vec<PointAdvice>,
 }
 
@@ -173,7 +179,7 @@ pub struct Advice {
     pub namelist: Vec<String>,
     /// Geometric mean, over all points, of its median time over that of the point's fastest.
     pub mean_ratio: f64,
-    /// Other ways whose difference from it is within noise.
+    /// Other ways that are not slower beyond noise.
     pub within_noise: Vec<String>,
     /// The namelist's default way and its ratio to this one, when it was measured.
     pub default: Option<Ratio>,
@@ -203,8 +209,8 @@ pub struct PointAdvice {
     pub way: String,
     /// Its median, s.
     pub seconds: f64,
-    /// Ways whose difference from it is within noise: the 95 % interval of the median of the
-    /// ratios, round by round, includes 1.
+    /// Ways not slower beyond noise: the 95 % interval of the median of the ratios, round by
+    /// round, does not lie above 1.
     pub within_noise: Vec<String>,
     /// Ways compared.
     pub ways: usize,

@@ -51,11 +51,16 @@ pub fn results(results: &SwapResults) -> String {
     let clock = &results.clock;
     let _ = writeln!(
         text,
-        "# clock: resolution {}, {} a reading; starts together to {}",
+        "# clock: resolution {}, {} a reading: a timing (k swaps) below {} may be off by more than 1 %; \
+         starts together to {}",
         seconds(clock.resolution),
         seconds(clock.overhead),
+        seconds(clock.shortest_reliable),
         seconds(clock.uncertainty)
     );
+    for note in &results.notes {
+        let _ = writeln!(text, "# {note}");
+    }
     for none in &results.unavailable {
         let _ = writeln!(text, "# no engine {}: {}", none.engine, none.reason);
     }
@@ -72,8 +77,11 @@ pub fn results(results: &SwapResults) -> String {
     }
     text.push_str(&sensitivity(&results.sensitivity));
     text.push_str(&points(&results.recommendation.points));
-    if let Some(advice) = &results.recommendation.overall {
-        text.push_str(&overall(advice));
+    match &results.recommendation.overall {
+        Some(advice) => text.push_str(&overall(advice)),
+        None => text.push_str(
+            "\nNo recommendation: it takes two ways with six samples each at the same points\n",
+        ),
     }
     text
 }
@@ -131,11 +139,10 @@ fn table(cases: &[CaseRecord]) -> String {
             case.figures
                 .model_error
                 .map_or("-".to_owned(), |e| format!("{:.1}", 100.0 * e)),
-            match (case.verified, case.figures.bandwidth_mb_s.is_nan()) {
-                (false, _) => "WRONG DATA",
-                (true, false) => "ok",
-                // Nothing was measured, so nothing was checked.
-                (true, true) => "-",
+            match case.verified {
+                Some(true) => "ok",
+                Some(false) => "WRONG DATA",
+                None => "-",
             },
         );
     }
@@ -176,16 +183,19 @@ fn curves(cases: &[CaseRecord]) -> String {
         }
         text.push('\n');
     }
-    let late: usize = cases
-        .iter()
-        .flat_map(|case| &case.curve)
-        .map(|point| point.late)
-        .sum();
-    if late > 0 {
-        let _ = writeln!(
-            text,
-            "left out because a rank came after the common start: {late}"
-        );
+    for (kept, what) in [(false, "left out because"), (true, "kept although")] {
+        let late: usize = cases
+            .iter()
+            .flat_map(|case| &case.curve)
+            .filter(|point| point.late_kept == kept)
+            .map(|point| point.late)
+            .sum();
+        if late > 0 {
+            let _ = writeln!(
+                text,
+                "{what} a rank came after the common start: {late} timings"
+            );
+        }
     }
     text
 }
@@ -242,7 +252,7 @@ fn points(points: &[PointAdvice]) -> String {
     }
     let mut text = format!(
         "\nFastest by median; within noise: its times over the fastest's, round by round, have a \
-         median whose 95 % interval includes 1\n{:>9} {:>5} {:>6} {:>10}  {:<45} within noise\n",
+         median whose 95 % interval does not lie above 1\n{:>9} {:>5} {:>6} {:>10}  {:<45} within noise\n",
         "bytes", "iter", "n", "us", "fastest"
     );
     let alike = |a: &PointAdvice, b: &PointAdvice| {
@@ -278,13 +288,18 @@ fn overall(advice: &Advice) -> String {
     );
     if !advice.within_noise.is_empty() {
         let names = some_of(&advice.within_noise, usize::MAX);
-        let _ = writeln!(text, "no difference beyond noise: {names}");
+        let _ = writeln!(text, "not slower beyond noise: {names}");
     }
     for (what, ratio) in [("default", &advice.default), ("slowest", &advice.slowest)] {
         if let Some(ratio) = ratio.as_ref().filter(|ratio| ratio.way != advice.way) {
+            let noise = if advice.within_noise.contains(&ratio.way) {
+                ", within noise"
+            } else {
+                ""
+            };
             let _ = writeln!(
                 text,
-                "{what} {}: {:.1} % slower on average",
+                "{what} {}: {:.1} % slower on average{noise}",
                 ratio.way,
                 percent(ratio.ratio)
             );
@@ -313,7 +328,7 @@ fn some_of(names: &[String], all: usize) -> String {
     if names.is_empty() {
         return "-".to_owned();
     }
-    if names.len() == all {
+    if names.len() == all && all > 1 {
         return format!("all {all} others");
     }
     let shown = names

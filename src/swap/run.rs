@@ -21,19 +21,57 @@ impl Requests {
     }
 }
 
-/// Makes the calls of a schedule, one after the other. `rank` is this rank, for errors.
+/// What a rank does between its calls.
+pub trait Local<S: Scope> {
+    /// Comes before every call that waits for a message.
+    ///
+    /// # Errors
+    /// Those of the transport.
+    fn before_wait(&mut self, scope: &S) -> Result<(), TransportError>;
+
+    /// A message has arrived.
+    fn arrived(&mut self, leg: &Leg);
+}
+
+/// Nothing between the calls.
+struct Idle;
+
+impl<S: Scope> Local<S> for Idle {
+    #[inline]
+    fn before_wait(&mut self, _: &S) -> Result<(), TransportError> {
+        Ok(())
+    }
+
+    #[inline]
+    fn arrived(&mut self, _: &Leg) {}
+}
+
+/// Makes the calls of a schedule, one after the other.
 ///
 /// # Errors
 /// Those of the transport; a message shorter than the schedule says.
 #[inline]
 pub fn execute<S: Scope>(
     schedule: &Schedule,
-    rank: usize,
     scope: &mut S,
     requests: &mut Requests,
 ) -> Result<(), TransportError> {
+    execute_with(schedule, scope, requests, &mut Idle)
+}
+
+/// As [`execute`], with work between the calls.
+///
+/// # Errors
+/// As [`execute`]; those of the work.
+#[inline]
+pub fn execute_with<S: Scope>(
+    schedule: &Schedule,
+    scope: &mut S,
+    requests: &mut Requests,
+    local: &mut impl Local<S>,
+) -> Result<(), TransportError> {
     scope.label(schedule.label);
-    execute_calls(&schedule.calls, rank, scope, requests)
+    make(&schedule.calls, scope, requests, local)
 }
 
 /// Makes some calls of a schedule, so that other work can be put between its stages. Each call of
@@ -45,9 +83,18 @@ pub fn execute<S: Scope>(
 #[inline]
 pub fn execute_calls<S: Scope>(
     calls: &[Call],
-    rank: usize,
     scope: &mut S,
     requests: &mut Requests,
+) -> Result<(), TransportError> {
+    make(calls, scope, requests, &mut Idle)
+}
+
+#[inline]
+fn make<S: Scope>(
+    calls: &[Call],
+    scope: &mut S,
+    requests: &mut Requests,
+    local: &mut impl Local<S>,
 ) -> Result<(), TransportError> {
     let Requests { receives, sends } = requests;
     for call in calls {
@@ -56,14 +103,19 @@ pub fn execute_calls<S: Scope>(
                 receives[step] = Some(scope.irecv(leg.peer, leg.tag, leg.range())?);
             }
             Call::Receive { leg } => {
+                local.before_wait(scope)?;
                 let count = scope.recv(leg.peer, leg.tag, leg.range())?;
-                check(rank, &leg, count)?;
+                check(scope, &leg, count)?;
+                local.arrived(&leg);
             }
             Call::WaitReceive { leg, step } => {
                 let Some(request) = receives[step].take() else {
-                    return Err(TransportError::NoSuchRequest { rank });
+                    return Err(unknown(scope));
                 };
-                check(rank, &leg, scope.wait(request)?)?;
+                local.before_wait(scope)?;
+                let count = scope.wait(request)?;
+                check(scope, &leg, count)?;
+                local.arrived(&leg);
             }
             Call::Send { mode, leg } => scope.send(mode, leg.peer, leg.tag, leg.range())?,
             Call::PostSend { mode, leg, step } => {
@@ -71,14 +123,16 @@ pub fn execute_calls<S: Scope>(
             }
             Call::WaitSend { step, .. } => {
                 let Some(request) = sends[step].take() else {
-                    return Err(TransportError::NoSuchRequest { rank });
+                    return Err(unknown(scope));
                 };
                 scope.wait(request)?;
             }
             Call::SendReceive { send, recv } => {
+                local.before_wait(scope)?;
                 let to = (send.peer, send.tag, send.range());
                 let count = scope.sendrecv(to, (recv.peer, recv.tag, recv.range()))?;
-                check(rank, &recv, count)?;
+                check(scope, &recv, count)?;
+                local.arrived(&recv);
             }
             Call::Signal { to, tag } => scope.signal(to, tag)?,
             Call::AwaitSignal { from, tag } => scope.await_signal(from, tag)?,
@@ -88,15 +142,22 @@ pub fn execute_calls<S: Scope>(
 }
 
 #[inline]
-fn check(rank: usize, leg: &Leg, count: usize) -> Result<(), TransportError> {
+fn check<S: Scope>(scope: &S, leg: &Leg, count: usize) -> Result<(), TransportError> {
     if count == leg.len {
         return Ok(());
     }
     Err(TransportError::Short {
-        rank,
-        from: leg.peer,
+        rank: scope.job_rank(None),
+        from: scope.job_rank(Some(leg.peer)),
         tag: leg.tag,
         message: count,
         expected: leg.len,
     })
+}
+
+#[cold]
+fn unknown<S: Scope>(scope: &S) -> TransportError {
+    TransportError::NoSuchRequest {
+        rank: scope.job_rank(None),
+    }
 }

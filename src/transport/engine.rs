@@ -66,6 +66,14 @@ impl EngineKind {
         Self::ALL.into_iter().find(|engine| engine.name() == name)
     }
 
+    /// Whether an exchange that it prepares may keep buffers of its own, as large as the data.
+    pub fn has_buffers(self) -> bool {
+        !matches!(
+            self,
+            Self::Alltoallv | Self::Ialltoallv | Self::Alltoallw | Self::Neighbour
+        )
+    }
+
     /// Whether several messages can be under way together ([`Pattern::together`]): a blocking
     /// collective ends before the next begins.
     pub fn overlaps(self) -> bool {

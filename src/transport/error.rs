@@ -113,9 +113,9 @@ pub enum TransportError {
          the plan expects {expected}"
     )]
     Short {
-        /// The receiver, in the communicator of the exchange.
+        /// The receiver.
         rank: usize,
-        /// The sender, in the communicator of the exchange.
+        /// The sender.
         from: usize,
         /// Tag of the message.
         tag: Tag,

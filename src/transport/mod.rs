@@ -188,12 +188,21 @@ pub trait Scope {
     /// See the trait; a message longer than the range.
     fn wait(&mut self, request: Request) -> Result<usize, TransportError>;
 
+    /// What has come into a range of the receive buffer, which no receive under way has a part of.
+    ///
+    /// # Errors
+    /// No such range.
+    fn arrived(&self, range: Range<usize>) -> Result<&[f64], TransportError>;
+
     /// Looks whether a request is complete and ends it if so: the elements received, or sent;
     /// `None`: not yet. Never waits.
     ///
     /// # Errors
     /// As [`Scope::wait`].
     fn test(&mut self, request: Request) -> Result<Option<usize>, TransportError>;
+
+    /// What a rank of the communicator is in the whole job; `None`: this rank. For reports.
+    fn job_rank(&self, rank: Option<usize>) -> usize;
 
     /// Says what the calls that follow belong to, for reports.
     fn label(&mut self, label: &'static Label);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::results::{Candidate, Joint};
 use crate::bench::case::Way;
+use crate::bench::sweep::FEWEST;
 use crate::exchange::choice::ExchangeChoice;
 use crate::measure::Summary;
 use crate::report::swap::{Advice, PointAdvice, Ratio, Recommendation};
@@ -11,10 +12,10 @@ use crate::report::swap::{Advice, PointAdvice, Ratio, Recommendation};
 /// Volume, iterations, messages.
 type Place = (usize, usize, usize);
 
-/// Compares all ways at every point, and over all points.
+/// Compares all ways at every point, and over all points: those with enough samples to tell.
 pub(super) fn recommend(joint: &[Joint]) -> Recommendation {
     let mut places: BTreeMap<Place, Vec<&Joint>> = BTreeMap::new();
-    for one in joint {
+    for one in joint.iter().filter(|one| one.rounds.len() >= FEWEST) {
         let place = (one.case.volume, one.case.iterations, one.messages);
         places.entry(place).or_default().push(one);
     }
@@ -32,7 +33,7 @@ pub(super) fn recommend(joint: &[Joint]) -> Recommendation {
 fn point((volume_bytes, iterations, messages): Place, ways: &[&Joint]) -> Option<PointAdvice> {
     let best = fastest(ways)?;
     let as_good = |one: &&&Joint| {
-        one.candidate != best.candidate && within_noise(&ratios(&one.rounds, &best.rounds), 1.0)
+        one.candidate != best.candidate && within_noise(&ratios(&one.rounds, &best.rounds))
     };
     Some(PointAdvice {
         volume_bytes,
@@ -91,7 +92,7 @@ fn overall(places: &BTreeMap<Place, Vec<&Joint>>) -> Option<Advice> {
     let by_ratio = |a: &&Entry<'_>, b: &&Entry<'_>| a.mean_ratio.total_cmp(&b.mean_ratio);
     let best = entries.iter().min_by(by_ratio)?;
     let as_good = |entry: &&Entry<'_>| {
-        entry.candidate != best.candidate && within_noise(&mean_ratios(entry, best), 1.0)
+        entry.candidate != best.candidate && within_noise(&mean_ratios(entry, best))
     };
     let ratio = |entry: &Entry<'_>| Ratio {
         way: entry.candidate.name(),
@@ -142,11 +143,11 @@ fn mean_ratios(entry: &Entry<'_>, best: &Entry<'_>) -> Vec<f64> {
     whole.map(|log| (log.0 / log.1 as f64).exp()).collect()
 }
 
-/// Whether ratios to the best leave it open that there is no difference: the 95 % interval of
-/// their median reaches down to `one`. Too few samples for an interval leave everything open.
-fn within_noise(ratios: &[f64], one: f64) -> bool {
+/// Whether ratios to the best leave it open that one is not slower: the 95 % interval of their
+/// median does not lie above 1. Too few samples for an interval leave everything open.
+fn within_noise(ratios: &[f64]) -> bool {
     match Summary::of(ratios).and_then(|summary| summary.ci95) {
-        Some((low, _)) => low <= one,
+        Some((low, _)) => low <= 1.0,
         None => true,
     }
 }
@@ -224,5 +225,16 @@ mod tests {
         let overall = recommend(&all).overall.unwrap();
         assert_eq!(overall.way, "ordered/nonblocking-recv");
         assert!(recommend(&all[..1]).overall.is_none());
+    }
+
+    #[test]
+    fn few_samples_are_no_advice() {
+        let few = |protocol, time| {
+            let mut one = joint(protocol, 1, time, 0.0);
+            one.rounds.retain(|round, _| *round < FEWEST - 1);
+            one
+        };
+        let found = recommend(&[few(0, 1.0), few(2, 2.0)]);
+        assert!(found.overall.is_none() && found.points.is_empty());
     }
 }

@@ -25,8 +25,10 @@ use crate::report::{csv, json, machine, swap_text, text, units};
 use crate::transport::Transport;
 use crate::transport::threads::ThreadOptions;
 
-/// Last cache level where the system does not tell.
-const CACHE_BYTES: usize = 64 << 20;
+/// Bytes of the last cache level; a guess where the system does not tell.
+fn cache_bytes() -> usize {
+    machine::last_cache_bytes().unwrap_or(64 << 20)
+}
 
 /// The record of a swap test.
 type SwapRecord = Record<SwapResults>;
@@ -136,8 +138,7 @@ impl Program for SwapTest<'_> {
         }
         let speaks = provenance.is_some();
         let eager_limit = self.announce(&comm, speaks)?;
-        let cache = machine::last_cache_bytes().unwrap_or(CACHE_BYTES);
-        let sweep = sweep::run(&comm, self.request, cache, |news| {
+        let sweep = sweep::run(&comm, self.request, cache_bytes(), |news| {
             if speaks {
                 say(news);
             }
@@ -149,6 +150,7 @@ impl Program for SwapTest<'_> {
         let clock = ClockRecord {
             resolution: quality.resolution,
             overhead: quality.overhead,
+            shortest_reliable: quality.shortest_reliable(0.01),
             uncertainty: sweep.clock_uncertainty,
         };
         Ok(Some(Outcome {
@@ -182,12 +184,21 @@ impl SwapTest<'_> {
                 Some(volume / fewest)
             });
             let largest = largest.max().unwrap_or(0);
+            let never: Vec<String> = illegal()
+                .filter(|way| way.is_synchronous())
+                .map(ToString::to_string)
+                .collect();
             let mut text = format!(
                 "relies on buffering: {}; standard sends between ranks {a} and {b} were buffered \
                  up to {limit} bytes (measured now), synchronous ones never are",
                 names.join(", ")
             );
-            if largest > limit {
+            if !never.is_empty() {
+                text.push_str(&format!(
+                    "; a deadlock at any size, which is reported and ends the job: {}",
+                    never.join(", ")
+                ));
+            } else if largest > limit {
                 text.push_str(&format!(
                     "; messages of up to {largest} bytes are asked for: expect a deadlock, which is \
                      reported and ends the job"
@@ -225,7 +236,11 @@ fn say(news: News) {
 }
 
 fn verdict(sweep: &Sweep, found: &SwapResults) -> Verdict {
-    let wrong = found.cases.iter().filter(|case| !case.verified).count();
+    let wrong = found
+        .cases
+        .iter()
+        .filter(|case| case.verified == Some(false))
+        .count();
     let mut reasons = Vec::new();
     if wrong > 0 {
         reasons.push(format!(

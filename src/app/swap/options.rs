@@ -3,8 +3,10 @@
 use clap::Args;
 use std::path::PathBuf;
 
+use super::cache_bytes;
 use crate::app::launch::Job;
 use crate::bench::case::{Request, Way};
+use crate::bench::data::Eviction;
 use crate::error::{Error, Result};
 use crate::namelist::choices::{ENGINES, legal_orders, nearest, order_of, protocol_of};
 use crate::report::swap::Unavailable;
@@ -60,11 +62,18 @@ pub struct SwapOptions {
         long,
         value_name = "N",
         value_delimiter = ',',
-        default_value = "1,2,4,8,16,32,64,128,256,512,1024"
+        default_value = "1,2,4,8,16,32,64,128,256,512,1024",
+        value_parser = whole
     )]
     pub messages: Vec<usize>,
     /// Numbers of swaps back to back in one timing
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,10")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_value = "1,10",
+        value_parser = whole
+    )]
     pub iterations: Vec<usize>,
     /// All messages started, then exchanged, then finished, where the protocol posts requests
     #[arg(long, value_name = "yes|no|both", default_value = "both", value_parser = ["yes", "no", "both"])]
@@ -73,7 +82,7 @@ pub struct SwapOptions {
     #[arg(long)]
     pub handshake: bool,
     /// Cap on outstanding requests with overlap; 0: none
-    #[arg(long, value_name = "R", default_value_t = 0)]
+    #[arg(long, value_name = "R", default_value_t = 0, value_parser = whole)]
     pub max_requests: usize,
     /// Evict the buffers from the caches before each timing
     #[arg(long)]
@@ -82,38 +91,28 @@ pub struct SwapOptions {
     #[arg(long, conflicts_with = "ranks_of")]
     pub all_pairs: bool,
     /// The ranks that swap: A with B, and, when more are given, C with D, ... at once (0,1)
-    #[arg(long, value_name = "A,B[,..]", value_delimiter = ',')]
+    #[arg(long, value_name = "A,B[,..]", value_delimiter = ',', value_parser = whole)]
     pub ranks_of: Vec<usize>,
     /// Allow order and protocol pairs that end only where messages are buffered, for study
     #[arg(long)]
     pub unsafe_order: bool,
     /// Timed samples of each point
-    #[arg(long, alias = "samples", value_name = "N", default_value_t = 20)]
+    #[arg(long, alias = "samples", value_name = "N", default_value_t = 20, value_parser = whole)]
     pub repeat: usize,
     /// Swaps of each point before them that are not kept
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = whole)]
     pub warmup: usize,
     /// Cap on the time of one curve, s; 0: none
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 5.0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
     pub max_seconds: f64,
     /// Seed of the order of samples
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// A wait as long as this ends the job with a report of who waits for whom, s; 0: never
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 60.0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     pub watchdog: f64,
     /// Largest message in bytes that ranks as threads buffer
-    #[arg(long, value_name = "BYTES", default_value_t = 4096)]
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = whole)]
     pub eager_limit: usize,
     /// Write the whole result as JSON
     #[arg(long, value_name = "FILE")]
@@ -139,8 +138,13 @@ impl SwapOptions {
             return Ok(ranks);
         }
         input(format!(
-            "swap needs two ranks at least, there is {ranks}: mpirun -n 2 pstswm swap, or \
-             pstswm swap --ranks 2"
+            "swap needs two ranks at least, there is {ranks}: mpirun -n 2 pstswm swap, or, for \
+             ranks as threads, pstswm swap --ranks 2{}",
+            match job {
+                Job::Threads => "",
+                #[cfg(feature = "mpi")]
+                Job::Mpi(_) => " without a launcher and without --transport mpi",
+            }
         ))
     }
 
@@ -195,11 +199,16 @@ impl SwapOptions {
             );
         }
         let largest = request.volumes.iter().max().copied().unwrap_or(0);
-        // A send and a receive buffer; a window or a staging buffer of an engine.
-        let needed = 4.0 * largest as f64 * 2.0 * request.pairs.len() as f64;
+        let needed = 2.0 * request.pairs.len() as f64 * bytes_of_a_rank(request);
         match machine::memory_bytes() {
             Some(there) if needed > there as f64 => input(format!(
-                "--volume {largest}: the buffers need about {}, this machine has {}",
+                "--volume {largest}: the buffers{} need about {}, this machine has {}; ask for \
+                 smaller volumes, or for fewer engines and --messages at once",
+                if request.cold {
+                    " and the walk of --cold"
+                } else {
+                    ""
+                },
                 units::bytes(needed as u64),
                 units::bytes(there)
             )),
@@ -311,6 +320,30 @@ impl SwapOptions {
     }
 }
 
+/// Bytes that one rank needs, at most: a buffer to send and one to receive, those of every exchange
+/// that an engine prepares (kept until the end), and the memory of `--cold`.
+fn bytes_of_a_rank(request: &Request) -> f64 {
+    let largest = request.volumes.iter().max().copied().unwrap_or(0);
+    let prepared = |volume: &usize| {
+        let mut exchanges: Vec<(EngineKind, bool)> = Vec::new();
+        for case in request.cases(*volume) {
+            if let Way::Engine(engine) = case.way
+                && engine.has_buffers()
+                && !exchanges.contains(&(engine, case.overlap))
+            {
+                exchanges.push((engine, case.overlap));
+            }
+        }
+        exchanges.len() * request.messages(*volume).count() * 2 * volume
+    };
+    let cold = if request.cold {
+        Eviction::bytes(cache_bytes())
+    } else {
+        0
+    };
+    (2 * largest + request.volumes.iter().map(prepared).sum::<usize>() + cold) as f64
+}
+
 /// What the words name, each once; `all` is all.
 fn named<T: Copy + PartialEq>(
     option: &str,
@@ -383,6 +416,12 @@ fn seconds(option: &str, value: f64) -> Result<f64> {
     input(format!(
         "{option} {value}: must be a number of seconds, at least 0"
     ))
+}
+
+/// A whole number of the command line.
+fn whole(text: &str) -> std::result::Result<usize, String> {
+    let number = text.trim().parse();
+    number.map_err(|_| "must be a whole number, at least 0".to_owned())
 }
 
 /// Without repetitions, in the order given.

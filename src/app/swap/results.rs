@@ -73,8 +73,24 @@ pub(super) fn results(
         cases,
         sensitivity: sensitivity(&joint),
         recommendation: advice::recommend(&joint),
+        notes: request
+            .volumes
+            .iter()
+            .filter_map(|&volume| left_out(request, volume))
+            .collect(),
         unavailable,
     }
+}
+
+/// Which numbers of messages a volume is not cut into, in words; `None`: none.
+fn left_out(request: &Request, volume: usize) -> Option<String> {
+    let numbers: Vec<String> = request.left_out(volume).map(|n| n.to_string()).collect();
+    (!numbers.is_empty()).then(|| {
+        format!(
+            "{volume} bytes cannot be cut into {} equal messages of whole doubles: left out",
+            numbers.join(", ")
+        )
+    })
 }
 
 fn case(curve: &[Point], request: &Request, pair: usize) -> CaseRecord {
@@ -118,7 +134,10 @@ fn case(curve: &[Point], request: &Request, pair: usize) -> CaseRecord {
         from_minima: self::figures(case.volume, &of(|times| times.min)),
         figures,
         bandwidth_ci95_mb_s: interval,
-        verified: curve.iter().all(|point| point.verified[pair]),
+        verified: curve
+            .iter()
+            .any(Point::ran)
+            .then(|| curve.iter().all(|point| point.verified[pair])),
         curve: points,
     }
 }
@@ -126,6 +145,7 @@ fn case(curve: &[Point], request: &Request, pair: usize) -> CaseRecord {
 fn curve_point(point: &Point, pair: usize) -> CurvePoint {
     let samples = &point.samples[pair];
     let kept = kept(samples);
+    let late = samples.iter().filter(|sample| sample.late).count();
     let seconds: Vec<f64> = kept.iter().map(|sample| sample.seconds).collect();
     CurvePoint {
         messages: point.messages,
@@ -138,7 +158,8 @@ fn curve_point(point: &Point, pair: usize) -> CurvePoint {
             rounds: kept.iter().map(|sample| sample.round).collect(),
             samples: seconds,
         }),
-        late: samples.len() - kept.len(),
+        late,
+        late_kept: late > 0 && kept.len() == samples.len(),
     }
 }
 
@@ -175,11 +196,14 @@ fn figures(volume: usize, curve: &[(usize, f64)]) -> Figures {
 fn joint(point: &Point) -> Option<Joint> {
     let mut rounds: BTreeMap<usize, f64> = BTreeMap::new();
     let pairs: Vec<Vec<Sample>> = point.samples.iter().map(|samples| kept(samples)).collect();
-    let common = |round: usize| pairs.iter().all(|p| p.iter().any(|s| s.round == round));
-    for sample in pairs.iter().flatten().filter(|sample| common(sample.round)) {
+    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    for sample in pairs.iter().flatten() {
+        *seen.entry(sample.round).or_default() += 1;
         let slowest = rounds.entry(sample.round).or_insert(0.0);
         *slowest = slowest.max(sample.seconds);
     }
+    // Rounds that every pair has.
+    rounds.retain(|round, _| seen.get(round) == Some(&pairs.len()));
     let seconds: Vec<f64> = rounds.values().copied().collect();
     let median = Summary::of(&seconds)?.median;
     Some(Joint {

@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::grid::gauss::cos2;
 use crate::measure::Phases;
 use crate::pencil::{FORWARD_FIELDS, INVERSE_FIELDS, Pencil};
-use crate::solver::Model;
 use crate::solver::operators::Operators;
 use crate::transform::{LANES, POINT};
 use crate::transport::threads::ThreadTransport;
@@ -381,17 +380,8 @@ fn aliasing(bench: &mut Bench<'_>, n: usize) -> Result<()> {
 fn unresolved(bench: &mut Bench<'_>, scheme: &str) -> Result<()> {
     let plan = Plan::new(42, scheme, 300.0, 1.0);
     let session = bench.session_of("williamson-5", &plan, 1)?;
-    let list = &session.namelist;
     let values = session.on_threads(|comm| {
-        let mut model = Model::new(
-            comm,
-            list.problem.clone(),
-            list.time,
-            session.mesh,
-            &list.algorithm,
-            session.family,
-        )
-        .map_err(|error| session.explain(error))?;
+        let mut model = session.model(comm)?;
         for _ in 0..10 {
             model.step().map_err(|error| session.explain(error))?;
         }

@@ -425,6 +425,17 @@ impl Scope for MpiScope<'_> {
     }
 
     #[inline]
+    fn arrived(&self, range: Range<usize>) -> Result<&[f64], TransportError> {
+        self.inside(&range, self.recv.1, "receive")?;
+        // SAFETY: `inside` found the range within the buffer, which the `over` that made this scope
+        // borrows for as long as `self`; no receive under way writes there (see the trait).
+        Ok(unsafe { std::slice::from_raw_parts(self.recv.0.add(range.start), range.len()) })
+    }
+
+    fn job_rank(&self, rank: Option<usize>) -> usize {
+        rank.map_or(self.rank, |rank| self.members[rank])
+    }
+
     fn label(&mut self, label: &'static Label) {
         watch::label(Some(label));
     }

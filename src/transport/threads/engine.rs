@@ -125,7 +125,7 @@ impl ThreadEngine {
         };
         let board = comm.board(offer)?;
         let rank = comm.rank;
-        board.check(rank)?;
+        board.check(rank, &comm.group.members)?;
         let before = |blocks: &[Block], peer: usize| -> usize {
             let lens = blocks.iter().take_while(|block| block.peer != peer);
             lens.map(Block::len).sum()

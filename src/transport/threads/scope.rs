@@ -441,6 +441,15 @@ impl Scope for ThreadScope<'_> {
         Ok(outcome)
     }
 
+    fn arrived(&self, range: Range<usize>) -> Result<&[f64], TransportError> {
+        let arrived = self.recv.get(range.clone());
+        arrived.ok_or_else(|| self.out_of_range("receive", &range, self.recv.len()))
+    }
+
+    fn job_rank(&self, rank: Option<usize>) -> usize {
+        rank.map_or_else(|| self.rank(), |rank| self.comm.group.members[rank])
+    }
+
     fn label(&mut self, label: &'static Label) {
         self.local.label = Some(label);
     }

@@ -70,7 +70,13 @@ pub(super) struct Partitioned {
 
 impl Partitioned {
     pub(super) fn new(comm: &Rc<Comm>, plan: &Plan) -> Result<Self, TransportError> {
-        let missing = || refused(ffi::MPI_ERR_OTHER as c_int, "MPI_Psend_init", plan.rank);
+        let missing = || {
+            refused(
+                ffi::MPI_ERR_OTHER as c_int,
+                "MPI_Psend_init",
+                plan.job_rank(),
+            )
+        };
         let mut engine = Self {
             calls: Calls::find().ok_or_else(missing)?,
             requests: Persistent::default(),

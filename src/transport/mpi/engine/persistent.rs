@@ -150,8 +150,8 @@ fn received(
         return Ok(());
     }
     Err(TransportError::Short {
-        rank: plan.rank,
-        from: piece.peer as usize,
+        rank: plan.job_rank(),
+        from: plan.members[piece.peer as usize],
         tag: tag(message),
         message: count.max(0) as usize,
         expected: piece.len(),

@@ -175,16 +175,17 @@ impl Board {
         }
     }
 
-    /// Whether all ranks mean the same: what one sends another expects.
+    /// Whether all ranks mean the same: what one sends another expects. `members`: what they are in
+    /// the whole job.
     ///
     /// # Errors
     /// [`TransportError::Unmatched`] with the first difference that `rank` takes part in.
-    pub(super) fn check(&self, rank: usize) -> Result<(), TransportError> {
+    pub(super) fn check(&self, rank: usize, members: &[usize]) -> Result<(), TransportError> {
         let own = &self.seats[rank];
         let unmatched = |partner: usize, sends: String, expects: String| {
             Err(TransportError::Unmatched {
-                rank,
-                partner,
+                rank: members[rank],
+                partner: members[partner],
                 sends,
                 expects,
             })
