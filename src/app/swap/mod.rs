@@ -223,9 +223,10 @@ fn say(news: News) {
             format!("timings, about {}", units::seconds(seconds))
         }
         News::Timing { seconds, left_out } => format!(
-            "timings, about {}; {left_out} points left out: --max-seconds does not hold the six \
+            "timings, about {}; {left_out} {} left out: --max-seconds does not hold the six \
              samples that an interval needs",
-            units::seconds(seconds)
+            units::seconds(seconds),
+            if left_out == 1 { "point" } else { "points" }
         ),
         News::Round { done, all } if done == all || done == (all / 2).max(1) => {
             format!("round {done} of {all}")
