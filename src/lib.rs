@@ -19,6 +19,7 @@
 //! namelist      the run file, checked as a whole, into the plain data of the layers above
 //! report        results as text, JSON and NetCDF
 //! solver        the shallow-water equations on top of pencil
+//! tune          the search for the fastest way to run a problem
 //! check         figures, norms and reference values that results are compared with
 //! app           one file per subcommand
 //! ```
@@ -41,3 +42,4 @@ pub mod spectral;
 pub mod swap;
 pub mod transform;
 pub mod transport;
+pub mod tune;

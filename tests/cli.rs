@@ -15,6 +15,8 @@ mod input;
 mod output;
 #[path = "cli/swap.rs"]
 mod swap;
+#[path = "cli/tune.rs"]
+mod tune;
 #[path = "cli/usage.rs"]
 mod usage;
 

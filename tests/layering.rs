@@ -65,6 +65,21 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
+    (
+        "tune",
+        &[
+            "problem",
+            "decomp",
+            "transport",
+            "swap",
+            "exchange",
+            "bench",
+            "transform",
+            "pencil",
+            "report",
+            "solver",
+        ],
+    ),
     ("check", &["grid", "spectral", "problem", "report"]),
 ];
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::swap::SwapOptions;
+use super::tune::TuneOptions;
 use crate::exchange::choice::TransposeAlgorithm;
 
 /// Parallel spectral transform shallow water model and communication benchmark.
@@ -28,6 +29,8 @@ pub enum Command {
     Validate(ValidateOptions),
     /// Time swaps between ranks by every order, protocol and engine: which one to use here
     Swap(SwapOptions),
+    /// Find the best mesh, algorithms, orders and protocols for a problem on this machine
+    Tune(TuneOptions),
     /// Print a commented namelist of a case
     Init {
         /// williamson-1 ... williamson-7, galewsky, galewsky-balanced or file

@@ -10,7 +10,9 @@ mod result_files;
 pub mod run;
 pub mod session;
 pub mod swap;
+pub mod tune;
 pub mod validate;
+mod words;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -82,6 +84,7 @@ fn dispatch(cli: Cli, job: &Job) -> Result<()> {
         Command::Run(options) => run::run(&options, job),
         Command::Env(options) => env::run(&options, job),
         Command::Swap(options) => swap::run(&options, job),
+        Command::Tune(options) => tune::run(&options, job),
         // The rest is done by one process; the others of a job have nothing to do.
         _ if !job.is_root() => Ok(()),
         Command::Validate(options) => validate::run(&options),

@@ -163,6 +163,12 @@ impl Session {
         }
     }
 
+    /// How many models of this problem fit into half of this machine's memory.
+    pub fn models_in_memory(&self) -> usize {
+        let there = machine::memory_bytes().unwrap_or(u64::MAX) as f64;
+        (0.5 * there / self.estimated_bytes().max(1.0)) as usize
+    }
+
     /// Refuses an engine that this transport or its library does not have.
     ///
     /// # Errors

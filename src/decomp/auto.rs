@@ -52,7 +52,7 @@ pub fn choose(
 }
 
 /// Estimated seconds per step of the slowest rank.
-fn estimate(
+pub(crate) fn estimate(
     truncation: &Truncation,
     (nlat, nlon): (usize, usize),
     levels: usize,

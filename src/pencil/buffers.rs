@@ -30,15 +30,12 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Sized for the larger number of fields, and for what this mesh needs. `alike`: both as long
-    /// as the longer, for movements that do not pack, after which the arrays change roles. `third`:
-    /// there is one.
+    /// Sized for the larger number of fields, and for what this mesh needs.
     pub(super) fn new(
         distribution: &Distribution,
         (x, y): (usize, usize),
         layout: &SpectralLayout,
         units: &[Unit],
-        (alike, third): (bool, bool),
     ) -> Self {
         const FIELDS: usize = FORWARD_FIELDS;
         let (px, py) = (distribution.mesh.px, distribution.mesh.py);
@@ -67,15 +64,24 @@ impl Buffers {
             only(split, lines_of(x) * parts),
         ];
         let longest = |needs: &[usize]| needs.iter().copied().max().unwrap_or(0);
-        let (mut first, mut second) = (longest(&first), longest(&second));
-        if alike {
-            first = first.max(second);
-            second = first;
-        }
         Self {
-            first: vec![0.0; first],
-            second: vec![0.0; second],
-            third: vec![0.0; only(third, first)],
+            first: vec![0.0; longest(&first)],
+            second: vec![0.0; longest(&second)],
+            third: Vec::new(),
+        }
+    }
+
+    /// Grows where movements need more. `alike`: the first two as long as the longer, for those
+    /// after which they change roles. `third`: there is one.
+    pub(super) fn fit(&mut self, alike: bool, third: bool) {
+        let mut len = self.first.len().max(self.third.len());
+        if alike {
+            len = len.max(self.second.len());
+            self.second.resize(len, 0.0);
+        }
+        self.first.resize(len, 0.0);
+        if third || !self.third.is_empty() {
+            self.third.resize(len, 0.0);
         }
     }
 

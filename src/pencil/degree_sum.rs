@@ -68,9 +68,49 @@ impl DegreeSum {
         &mut self,
         comm: &T,
         layout: &SpectralLayout,
-        mut own: impl FnMut(usize, &Range<usize>, &mut [Complex64]),
+        own: impl FnMut(usize, &Range<usize>, &mut [Complex64]),
         scratch: &mut [Complex64],
         fields: &mut [&mut [Complex64]; FORWARD_FIELDS],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        self.add_up(comm, own, scratch, phases)?;
+        let start = phases.start();
+        for (wave, (m, units)) in layout.waves().enumerate() {
+            let degrees = layout.truncation().degrees(m) + 1;
+            let mut columns = self.total[self.starts[wave]..].chunks_exact(2 * degrees);
+            for unit in units {
+                for field in fields.iter_mut() {
+                    let column = columns.next().unwrap_or_default();
+                    let column = column.chunks_exact(2);
+                    for (to, pair) in field[layout.range(unit)].iter_mut().zip(column) {
+                        *to = Complex64::new(pair[0], pair[1]);
+                    }
+                }
+            }
+        }
+        phases.stop(Movement::LegendreSum.unpack(), start);
+        Ok(())
+    }
+
+    /// The sum alone, of numbers that mean nothing.
+    pub(super) fn move_alone<T: Transport>(
+        &mut self,
+        comm: &T,
+        scratch: &mut [Complex64],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        let ones = |_: usize, _: &Range<usize>, columns: &mut [Complex64]| {
+            columns.fill(Complex64::new(1.0, 1.0));
+        };
+        self.add_up(comm, ones, scratch, phases)
+    }
+
+    /// The sums over the column, into `total`.
+    fn add_up<T: Transport>(
+        &mut self,
+        comm: &T,
+        mut own: impl FnMut(usize, &Range<usize>, &mut [Complex64]),
+        scratch: &mut [Complex64],
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
         let (starts, segments, units) = (&self.starts, &self.segments, &self.units);
@@ -95,21 +135,6 @@ impl DegreeSum {
         }
         phases.add(Movement::LegendreSum.movement(), cost.moving);
         phases.sent(Movement::LegendreSum.movement(), cost.bytes, cost.messages);
-        let start = phases.start();
-        for (wave, (m, units)) in layout.waves().enumerate() {
-            let degrees = layout.truncation().degrees(m) + 1;
-            let mut columns = self.total[self.starts[wave]..].chunks_exact(2 * degrees);
-            for unit in units {
-                for field in fields.iter_mut() {
-                    let column = columns.next().unwrap_or_default();
-                    let column = column.chunks_exact(2);
-                    for (to, pair) in field[layout.range(unit)].iter_mut().zip(column) {
-                        *to = Complex64::new(pair[0], pair[1]);
-                    }
-                }
-            }
-        }
-        phases.stop(Movement::LegendreSum.unpack(), start);
         Ok(())
     }
 }

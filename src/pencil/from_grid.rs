@@ -8,7 +8,7 @@ use super::FORWARD_FIELDS;
 use super::buffers::Buffers;
 use super::moves::Along;
 use super::stage::has_idle_lanes;
-use super::transform::{Fourier, Pencil, PencilError};
+use super::transform::{Pencil, PencilError};
 use super::unpack::{Latitudes, Longitudes, Unpack, Waves};
 use crate::measure::{Movement, Phase, Phases};
 use crate::transform::{CELL, POINT};
@@ -35,44 +35,29 @@ impl<T: Transport> Pencil<T> {
     }
 
     /// The FFT of own lines, or of own longitudes of all lines.
-    fn analyse_lines(&mut self, grid: &[f64], phases: &mut Phases) -> Result<(), PencilError> {
-        let distribution = &self.distribution;
+    pub(super) fn analyse_lines(
+        &mut self,
+        grid: &[f64],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        if let Some(butterflies) = &mut self.movements.butterflies {
+            let Buffers { first, second, .. } = &mut self.buffers;
+            let map = &self.cells_at[1];
+            return butterflies.forward(&self.row, (grid, second), (map, first), phases);
+        }
+        self.grid_to_lines(grid, phases)?;
+        let Some(fourier) = &mut self.fourier else {
+            return Ok(());
+        };
+        let start = phases.start();
         let Buffers { first, second, .. } = &mut self.buffers;
         let map = &self.cells_at[1];
-        let fourier = match &mut self.fourier {
-            Fourier::Split(butterflies) => {
-                return butterflies.forward(&self.row, (grid, second), (map, first), phases);
-            }
-            Fourier::Whole(fourier) => fourier,
-        };
-        let length = distribution.nlon * POINT;
+        let length = self.distribution.nlon * POINT;
         let (x, y) = self.position;
-        let len = distribution.line_groups(x, y, FIELDS).len() * length;
-        let mut start = phases.start();
-        let lines = match &mut self.from_grid.lines {
+        let len = self.distribution.line_groups(x, y, FIELDS).len() * length;
+        let lines = match &self.movements.from_grid.lines {
             None => &grid[..len],
-            Some(plan) => {
-                let lines = &mut second[..len];
-                let mut along = Along {
-                    comm: &self.row,
-                    movement: Movement::FftTranspose,
-                    phases: &mut *phases,
-                };
-                if plan.moves_apart() {
-                    start = along.exchange(plan, grid, lines)?;
-                } else {
-                    let message = &mut first[..plan.plan().recv_len];
-                    let unpack = Longitudes(distribution);
-                    if plan.unpacks_on_arrival() {
-                        start = along.exchange_unpacking(plan, grid, message, lines, &unpack)?;
-                    } else {
-                        start = along.exchange(plan, grid, message)?;
-                        unpack.all(lines, message);
-                        start = phases.next(Phase::FftTransposeUnpack, start);
-                    }
-                }
-                lines
-            }
+            Some(_) => &second[..len],
         };
         for (line, points) in lines.chunks_exact(length).enumerate() {
             fourier.forward(points, |m, values| {
@@ -84,9 +69,44 @@ impl<T: Transport> Pencil<T> {
         Ok(())
     }
 
+    /// The transpose from the grid to own lines, which are then in the second array.
+    pub(super) fn grid_to_lines(
+        &mut self,
+        grid: &[f64],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.movements.from_grid.lines else {
+            return Ok(());
+        };
+        let distribution = &self.distribution;
+        let Buffers { first, second, .. } = &mut self.buffers;
+        let (x, y) = self.position;
+        let own_lines = distribution.line_groups(x, y, FIELDS).len();
+        let lines = &mut second[..own_lines * distribution.nlon * POINT];
+        let mut along = Along {
+            comm: &self.row,
+            movement: Movement::FftTranspose,
+            phases,
+        };
+        if plan.moves_apart() {
+            along.exchange(plan, grid, lines)?;
+            return Ok(());
+        }
+        let message = &mut first[..plan.plan().recv_len];
+        let unpack = Longitudes(distribution);
+        if plan.unpacks_on_arrival() {
+            along.exchange_unpacking(plan, grid, message, lines, &unpack)?;
+        } else {
+            let start = along.exchange(plan, grid, message)?;
+            unpack.all(lines, message);
+            phases.stop(Phase::FftTransposeUnpack, start);
+        }
+        Ok(())
+    }
+
     /// The second transpose of a double transpose: all lines of own wavenumbers.
-    fn lines_to_waves(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
-        let Some(plan) = &mut self.from_grid.waves else {
+    pub(super) fn lines_to_waves(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.movements.from_grid.waves else {
             return Ok(());
         };
         let y = self.position.1;
@@ -108,8 +128,8 @@ impl<T: Transport> Pencil<T> {
     }
 
     /// The Legendre transpose, where there is one: all latitudes of own units.
-    fn rows_to_latitudes(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
-        let Some(plan) = &mut self.from_grid.column else {
+    pub(super) fn rows_to_latitudes(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.movements.from_grid.column else {
             return Ok(());
         };
         let distribution = &self.distribution;
@@ -138,7 +158,7 @@ impl<T: Transport> Pencil<T> {
         let per_unit = self.groups * FIELDS * CELL;
         let cells = &self.buffers.first;
         let scratch = &mut self.degrees_scratch;
-        if let Some(sum) = &mut self.sum {
+        if let Some(sum) = &mut self.movements.sum {
             let own = |wave: usize, units: &Range<usize>, columns: &mut [Complex64]| {
                 let cells = &cells[units.start * per_unit..units.end * per_unit];
                 legendre.forward(wave, units.len(), FIELDS, cells, columns);

@@ -19,6 +19,7 @@ pub mod choice;
 mod degree_sum;
 mod from_grid;
 mod maps;
+mod movements;
 mod moves;
 pub mod spectral_layout;
 mod stage;
@@ -26,6 +27,7 @@ mod to_grid;
 mod transform;
 mod unpack;
 
+pub use movements::Movements;
 pub use spectral_layout::SpectralLayout;
 pub use transform::{GridShape, Pencil, PencilError};
 

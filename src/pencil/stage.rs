@@ -178,10 +178,15 @@ impl<T: Transport> Plans<T> {
         })
     }
 
+    /// Every transpose.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Transpose<T>> {
+        let all = [&self.column, &self.waves, &self.lines];
+        all.into_iter().flatten()
+    }
+
     /// Bytes of the buffers of these movements.
     pub(super) fn bytes(&self) -> usize {
-        let all = [&self.column, &self.waves, &self.lines];
-        all.into_iter().flatten().map(Transpose::bytes).sum()
+        self.all().map(Transpose::bytes).sum()
     }
 }
 

@@ -7,7 +7,7 @@ use super::buffers::Buffers;
 use super::cells::cell;
 use super::moves::Along;
 use super::stage::{has_idle_lanes, pack_latitudes, pack_longitudes, pack_waves};
-use super::transform::{Fourier, Pencil, PencilError};
+use super::transform::{Pencil, PencilError};
 use crate::measure::{Movement, Phase, Phases};
 use crate::transform::{CELL, POINT};
 use crate::transport::Transport;
@@ -54,8 +54,8 @@ impl<T: Transport> Pencil<T> {
     }
 
     /// The Legendre transpose, where there is one: own latitudes of all units of the column.
-    fn latitudes_to_rows(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
-        let Some(plan) = &mut self.to_grid.column else {
+    pub(super) fn latitudes_to_rows(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.movements.to_grid.column else {
             return Ok(());
         };
         let distribution = &self.distribution;
@@ -75,8 +75,8 @@ impl<T: Transport> Pencil<T> {
     }
 
     /// The first transpose of a double transpose: all wavenumbers of own lines.
-    fn waves_to_lines(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
-        let Some(plan) = &mut self.to_grid.waves else {
+    pub(super) fn waves_to_lines(&mut self, phases: &mut Phases) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.movements.to_grid.waves else {
             return Ok(());
         };
         let per_level = self.distribution.groups(self.position.1) * FIELDS;
@@ -96,33 +96,49 @@ impl<T: Transport> Pencil<T> {
     }
 
     /// The inverse FFT, and own longitudes of all lines of the row onto the grid.
-    fn sum_waves(&mut self, grid: &mut [f64], phases: &mut Phases) -> Result<(), PencilError> {
-        let distribution = &self.distribution;
+    pub(super) fn sum_waves(
+        &mut self,
+        grid: &mut [f64],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
         let Buffers { first, second, .. } = &mut self.buffers;
         let map = &self.cells_at[0];
-        let fourier = match &mut self.fourier {
-            Fourier::Split(butterflies) => {
-                return butterflies.inverse(&self.row, (map, first), grid, phases);
-            }
-            Fourier::Whole(fourier) => fourier,
-        };
-        let start = phases.start();
-        let length = distribution.nlon * POINT;
-        let (x, y) = self.position;
-        let own_lines = distribution.line_groups(x, y, FIELDS).len();
-        let mut transform = |lines: &mut [f64], cells: &[f64]| {
-            for (line, points) in lines.chunks_exact_mut(length).enumerate() {
-                fourier.inverse(|m| cell(cells, map.at(line, m)), points);
-            }
-        };
-        let Some(plan) = &mut self.to_grid.lines else {
-            transform(&mut grid[..own_lines * length], first);
-            phases.stop(Phase::InverseFft, start);
+        if let Some(butterflies) = &mut self.movements.butterflies {
+            return butterflies.inverse(&self.row, (map, first), grid, phases);
+        }
+        let Some(fourier) = &mut self.fourier else {
             return Ok(());
         };
-        let lines = &mut second[..own_lines * length];
-        transform(lines, first);
-        let start = phases.next(Phase::InverseFft, start);
+        let start = phases.start();
+        let length = self.distribution.nlon * POINT;
+        let (x, y) = self.position;
+        let own_lines = self.distribution.line_groups(x, y, FIELDS).len();
+        let lines = match &self.movements.to_grid.lines {
+            None => &mut grid[..own_lines * length],
+            Some(_) => &mut second[..own_lines * length],
+        };
+        for (line, points) in lines.chunks_exact_mut(length).enumerate() {
+            fourier.inverse(|m| cell(first, map.at(line, m)), points);
+        }
+        phases.stop(Phase::InverseFft, start);
+        self.lines_to_grid(grid, phases)
+    }
+
+    /// The transpose from own lines, which are in the second array, onto the grid.
+    pub(super) fn lines_to_grid(
+        &mut self,
+        grid: &mut [f64],
+        phases: &mut Phases,
+    ) -> Result<(), PencilError> {
+        let Some(plan) = &mut self.movements.to_grid.lines else {
+            return Ok(());
+        };
+        let Buffers { first, second, .. } = &mut self.buffers;
+        let distribution = &self.distribution;
+        let (x, y) = self.position;
+        let own_lines = distribution.line_groups(x, y, FIELDS).len();
+        let lines = &mut second[..own_lines * distribution.nlon * POINT];
+        let start = phases.start();
         let mut along = Along {
             comm: &self.row,
             movement: Movement::FftTranspose,

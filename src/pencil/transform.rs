@@ -4,18 +4,15 @@ use num_complex::Complex64;
 use thiserror::Error;
 
 use super::buffers::Buffers;
-use super::butterfly::Butterflies;
 use super::cells::CellMap;
 use super::choice::AlgorithmChoice;
-use super::degree_sum::DegreeSum;
+use super::movements::Movements;
 use super::spectral_layout::SpectralLayout;
-use super::stage::Plans;
 use super::{FORWARD_FIELDS, INVERSE_FIELDS};
 use crate::decomp::algorithm::{FftAlgorithm, LegendreAlgorithm};
 use crate::decomp::distribution::Distribution;
 use crate::decomp::mesh::Mesh;
 use crate::decomp::units::Unit;
-use crate::exchange::Transpose;
 use crate::grid::gauss::GaussNodes;
 use crate::problem::definition::Problem;
 use crate::swap::error::PlanError;
@@ -23,7 +20,6 @@ use crate::transform::POINT;
 use crate::transform::fourier::FourierPlan;
 use crate::transform::kernels::Family;
 use crate::transform::legendre::LegendrePlan;
-use crate::transform::split_fourier::SplitFourier;
 use crate::transport::{Transport, TransportError};
 
 /// Why a distributed transform could not be made or done.
@@ -39,14 +35,6 @@ pub enum PencilError {
     /// A movement that failed.
     #[error(transparent)]
     Transport(#[from] TransportError),
-}
-
-/// The FFT of this rank.
-pub(super) enum Fourier {
-    /// Of whole lines.
-    Whole(FourierPlan),
-    /// Of its part of every line of the row.
-    Split(Box<Butterflies>),
 }
 
 /// Grid points of one rank: `[level][group][field][longitude][north | south][lane]`.
@@ -89,11 +77,9 @@ pub struct Pencil<T: Transport> {
     pub(super) legendre: LegendrePlan,
     /// Groups of latitude pairs that this rank's Legendre transform covers.
     pub(super) groups: usize,
-    pub(super) fourier: Fourier,
-    pub(super) to_grid: Plans<T>,
-    pub(super) from_grid: Plans<T>,
-    /// None where a rank has all latitudes of its units.
-    pub(super) sum: Option<DegreeSum>,
+    /// None where the ranks of a row transform their lines together.
+    pub(super) fourier: Option<FourierPlan>,
+    pub(super) movements: Movements<T>,
     pub(super) cells_at: [CellMap; 2],
     pub(super) buffers: Buffers,
     pub(super) degrees_scratch: Vec<Complex64>,
@@ -126,20 +112,8 @@ impl<T: Transport> Pencil<T> {
         let row = world.split(y, x)?;
         let column = world.split(x, y)?;
         let column_units = distribution.column_units(x);
-        let plans = |fields, to_grid| {
-            Plans::new(
-                &distribution,
-                (&row, &column),
-                &column_units,
-                fields,
-                to_grid,
-                choice,
-            )
-        };
-        let to_grid = plans(INVERSE_FIELDS, true)?;
-        let from_grid = plans(FORWARD_FIELDS, false)?;
         let cells_at = [INVERSE_FIELDS, FORWARD_FIELDS].map(|fields| {
-            if to_grid.waves.is_some() {
+            if mesh.px > 1 && choice.fft == FftAlgorithm::DoubleTranspose {
                 CellMap::blocks(&distribution, (x, y), fields)
             } else {
                 CellMap::units(&distribution, (x, y), fields, &column_units.units)
@@ -177,35 +151,17 @@ impl<T: Transport> Pencil<T> {
                 ),
             ),
         };
-        let summed = mesh.py > 1 && choice.legendre == LegendreAlgorithm::Distributed;
-        let sum = summed
-            .then(|| DegreeSum::new(&column, &layout, &choice.legendre_sum))
-            .transpose()?;
-        let fourier = if mesh.px > 1 && choice.fft == FftAlgorithm::Distributed {
-            let share = SplitFourier::new(problem.nlon, truncation.m_max(), (mesh.px, x));
-            let lines = [INVERSE_FIELDS, FORWARD_FIELDS]
-                .map(|fields| distribution.line_groups(x, y, fields).len());
-            Fourier::Split(Box::new(Butterflies::new(
-                share,
-                x,
-                lines,
-                &choice.fft_butterfly,
-            )?))
-        } else {
-            Fourier::Whole(FourierPlan::new(problem.nlon, truncation.m_max()))
-        };
-        let alike = choice.fft_transpose.moves_apart() || choice.legendre_transpose.moves_apart();
-        let third = [&from_grid.waves, &from_grid.column];
-        let third = third
-            .into_iter()
-            .flatten()
-            .any(Transpose::unpacks_on_arrival);
+        let split = mesh.px > 1 && choice.fft == FftAlgorithm::Distributed;
+        let fourier = (!split).then(|| FourierPlan::new(problem.nlon, truncation.m_max()));
+        let comms = (&row, &column);
+        let movements = Movements::new(&distribution, comms, &column_units, &layout, choice)?;
         let units = &column_units.units;
-        let buffers = Buffers::new(&distribution, (x, y), &layout, units, (alike, third));
+        let mut buffers = Buffers::new(&distribution, (x, y), &layout, units);
+        buffers.fit(movements.moves_apart(), movements.needs_third());
         Ok(Self {
             waves: distribution.waves(x),
             fourier,
-            sum,
+            movements,
             groups,
             degrees_scratch: vec![Complex64::default(); degrees * FORWARD_FIELDS],
             units: column_units.units,
@@ -216,8 +172,6 @@ impl<T: Transport> Pencil<T> {
             layout,
             gauss,
             legendre,
-            to_grid,
-            from_grid,
             cells_at,
             buffers,
         })
@@ -257,15 +211,10 @@ impl<T: Transport> Pencil<T> {
     /// Bytes of seeds and working arrays of this rank.
     pub fn bytes(&self) -> usize {
         self.legendre.bytes()
-            + match &self.fourier {
-                Fourier::Whole(plan) => plan.bytes(),
-                Fourier::Split(butterflies) => butterflies.bytes(),
-            }
+            + self.fourier.as_ref().map_or(0, FourierPlan::bytes)
             + size_of_val(self.degrees_scratch.as_slice())
             + self.buffers.bytes()
-            + self.sum.as_ref().map_or(0, DegreeSum::bytes)
-            + self.to_grid.bytes()
-            + self.from_grid.bytes()
+            + self.movements.bytes()
             + self.cells_at.iter().map(CellMap::bytes).sum::<usize>()
             + size_of_val(self.gauss.mu.as_slice())
             + size_of_val(self.gauss.weight.as_slice())

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::run::{DiagnosticsRecord, RunResults, StepTimes};
 use super::swap::{SwapResults, SwapTimes};
+use super::tune::{RatioRecord, TimeRecord, TuneResults};
 
 /// The wall time of every kept step: `step,seconds`; `step` counts timed steps from 1.
 pub fn samples(times: &StepTimes) -> String {
@@ -80,6 +81,48 @@ pub fn swap(results: &SwapResults) -> String {
                     .map_or(String::new(), |right| right.to_string()),
             );
         }
+    }
+    text
+}
+
+/// One line per candidate of a search: ways of stages alone, then whole choices; times in s.
+pub fn tune(results: &TuneResults) -> String {
+    let mut text = String::from(
+        "what,layout,stage,way,samples,min,median,ci95_low,ci95_high,ratio,ratio_low,ratio_high,\
+         within_noise,dropped,default\n",
+    );
+    let nan = |value: Option<f64>| cell(value.unwrap_or(f64::NAN));
+    let mut line = |first: String, time: &TimeRecord, ratio: &RatioRecord, last: String| {
+        let _ = writeln!(
+            text,
+            "{first},{},{},{},{},{},{},{},{},{},{last}",
+            time.samples,
+            cell(time.min),
+            cell(time.median),
+            nan(time.ci95_low),
+            nan(time.ci95_high),
+            cell(ratio.median),
+            nan(ratio.ci95_low),
+            nan(ratio.ci95_high),
+            ratio.within_noise,
+        );
+    };
+    for stage in &results.stages {
+        for way in &stage.ways {
+            let layouts = stage.layouts.join("; ");
+            let first = format!("stage,\"{layouts}\",{},{}", stage.stage, way.way);
+            line(first, &way.seconds, &way.ratio, format!("{},", way.dropped));
+        }
+    }
+    for one in &results.ranking {
+        let ways: Vec<String> = one
+            .ways
+            .iter()
+            .map(|w| format!("{} {}", w.stage, w.way))
+            .collect();
+        let first = format!("step,\"{}\",all,\"{}\"", one.layout, ways.join("; "));
+        let last = format!("{},{}", one.dropped, one.default);
+        line(first, &one.step_seconds, &one.ratio, last);
     }
     text
 }

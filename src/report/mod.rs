@@ -13,6 +13,7 @@ pub mod env;
 pub mod env_text;
 pub mod json;
 pub mod machine;
+pub mod measuring;
 pub mod netcdf;
 pub mod number;
 pub mod placement;
@@ -27,6 +28,8 @@ mod schema_check;
 pub mod swap;
 pub mod swap_text;
 pub mod text;
+pub mod tune;
+pub mod tune_text;
 pub mod units;
 
 /// Why a result could not be written or read.

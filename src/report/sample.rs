@@ -7,6 +7,7 @@ use super::provenance::{Build, Host, Provenance};
 use super::record::{Kind, Record, Verdict};
 use super::run::*;
 use super::swap::*;
+use super::tune::*;
 use crate::measure::{Phase, Phases, phases_over_ranks};
 
 pub(super) fn setup() -> Setup {
@@ -322,4 +323,91 @@ pub(super) fn swap_record() -> SwapRecord {
     };
     let input = serde_json::json!({"messages": [2]});
     Record::new(Kind::Swap, Verdict::valid(), provenance(), input, results)
+}
+
+/// A record of a search.
+pub(super) type TuneRecord = Record<TuneResults>;
+
+pub(super) fn tune_record() -> TuneRecord {
+    let time = TimeRecord {
+        min: 1e-3,
+        median: 1.1e-3,
+        ci95_low: Some(1.05e-3),
+        ci95_high: Some(1.2e-3),
+        samples: 40,
+    };
+    let ratio = RatioRecord {
+        median: 1.0,
+        ci95_low: Some(1.0),
+        ci95_high: Some(1.0),
+        within_noise: true,
+    };
+    let fragment = "[algorithm]\nmesh = [2, 1]\n";
+    let results = TuneResults {
+        definitions: vec!["a definition".into()],
+        mode: "search".into(),
+        cost: CostRecord {
+            budget_seconds: 60.0,
+            seconds: 2.0,
+            preparing_seconds: 0.5,
+            layouts_seconds: 0.5,
+            stages_seconds: 0.5,
+            finalists_seconds: 0.5,
+            ways: 62,
+            candidates: 9,
+            steps: 300,
+        },
+        layouts: vec![LayoutRecord {
+            layout: "2x1, fft double-transpose".into(),
+            mesh: [2, 1],
+            rank_order: "row".into(),
+            fft: "double-transpose".into(),
+            legendre: "transpose".into(),
+            step_seconds: Some(time),
+            floor_seconds: Some(9e-4),
+            messages: 8,
+            bytes: 1_970_000,
+            dropped: Some("slower".into()),
+        }],
+        stages: vec![StageRecord {
+            stage: "fft-transpose".into(),
+            layouts: vec!["2x1, fft double-transpose".into()],
+            ranks: 2,
+            ways: vec![WayRecord {
+                way: "alltoallw".into(),
+                seconds: time,
+                ratio,
+                dropped: false,
+            }],
+            typical: Some(0.5),
+            worst: Some(1.2),
+            grade: Some("high".into()),
+        }],
+        ranking: vec![FinalistRecord {
+            layout: "2x1, fft double-transpose".into(),
+            ways: vec![StageWayRecord {
+                stage: "fft-transpose".into(),
+                way: "alltoallw".into(),
+            }],
+            default: false,
+            step_seconds: time,
+            ratio,
+            dropped: false,
+            fragment: fragment.into(),
+        }],
+        default: Some(ratio),
+        failed: vec![FailedRecord {
+            candidate: "fft-transpose of 2x1: partitioned".into(),
+            reason: "needs MPI 4".into(),
+        }],
+        wrong: vec!["a candidate: off by 1.0e0".into()],
+        notes: vec!["a note".into()],
+        unavailable: vec![Unavailable {
+            engine: "partitioned".into(),
+            reason: "needs MPI 4".into(),
+        }],
+        fragment: fragment.into(),
+    };
+    let input = serde_json::json!({"ranks": 2});
+    Record::new(Kind::Tune, Verdict::valid(), provenance(), input, results)
 }

@@ -10,6 +10,7 @@ use super::sample;
 const SCHEMA: &str = include_str!("../../docs/schema/run.schema.json");
 const ENV_SCHEMA: &str = include_str!("../../docs/schema/env.schema.json");
 const SWAP_SCHEMA: &str = include_str!("../../docs/schema/swap.schema.json");
+const TUNE_SCHEMA: &str = include_str!("../../docs/schema/tune.schema.json");
 const CHAPTER: &str = include_str!("../../docs/results.md");
 
 fn keys(object: &Value) -> BTreeSet<&str> {
@@ -139,6 +140,28 @@ fn a_swap_record_too() {
 }
 
 #[test]
+fn a_record_of_a_search_too() {
+    let schema: Value = serde_json::from_str(TUNE_SCHEMA).unwrap();
+    let mut record = sample::tune_record();
+    let fits = |record: &sample::TuneRecord| {
+        let value = serde_json::to_value(record).unwrap();
+        check(&schema, &schema, &value, "record")
+    };
+    fits(&record).unwrap();
+    let results = &mut record.results;
+    results.default = None;
+    (
+        results.layouts[0].step_seconds,
+        results.layouts[0].floor_seconds,
+    ) = (None, None);
+    results.layouts[0].dropped = None;
+    let stage = &mut results.stages[0];
+    (stage.typical, stage.worst, stage.grade) = (None, None, None);
+    (stage.ways[0].ratio.ci95_low, stage.ways[0].ratio.ci95_high) = (None, None);
+    fits(&record).unwrap();
+}
+
+#[test]
 fn a_record_full_of_nulls_fits_too() {
     let mut record = sample::record();
     record.verdict.fail("a reason");
@@ -213,6 +236,7 @@ fn the_chapter_defines_every_key() {
     let others = [
         serde_json::to_value(sample::swap_record()).unwrap(),
         serde_json::to_value(sample::env()).unwrap(),
+        serde_json::to_value(sample::tune_record()).unwrap(),
     ];
     for mut record in std::iter::once(full()).chain(others) {
         record["input"] = Value::Null;

@@ -3,43 +3,25 @@
 
 use std::fmt::Write;
 
+use super::measuring;
 use super::provenance::Provenance;
 use super::swap::{Advice, CaseRecord, CurvePoint, PointAdvice, SensitivityRecord, SwapResults};
 use super::units::seconds;
-
-/// Width of the names at the left of the header.
-const LABEL: usize = 15;
 
 /// Names shown of those within noise.
 const NAMES: usize = 6;
 
 /// The block printed before anything is measured.
 pub fn header(provenance: &Provenance, pairs: &[(usize, usize)]) -> String {
-    let mut text = format!("PSTSWM {} swap test\n\n", provenance.build.version);
-    let mut line = |label: &str, value: &str| {
-        let _ = writeln!(text, "{label:<LABEL$}{value}");
-    };
-    let library = provenance.transport_library.as_deref();
-    line("transport", library.unwrap_or(&provenance.transport));
     let names: Vec<String> = pairs.iter().map(|(a, b)| format!("{a}-{b}")).collect();
     let shown = names.iter().take(16).cloned().collect::<Vec<_>>().join(" ");
     let more = if names.len() > 16 { " ..." } else { "" };
-    line(
-        "ranks",
-        &format!("{}; swapping at once: {shown}{more}", provenance.ranks),
-    );
-    for host in &provenance.hosts {
-        let name = host.name.as_deref().unwrap_or("?");
-        line("host", &format!("{name}, ranks: {}", host.ranks));
-    }
-    if let Some(model) = &provenance.cpu.model {
-        line("processor", model);
-    }
-    line("seed", &provenance.seed.to_string());
-    for warning in &provenance.warnings {
-        line("warning", warning);
-    }
-    text
+    measuring::header(
+        provenance,
+        "swap test",
+        &format!("; swapping at once: {shown}{more}"),
+        &[],
+    )
 }
 
 /// Everything measured.

@@ -23,6 +23,7 @@ mod from_file;
 mod gather;
 mod leapfrog;
 pub mod model;
+pub mod moment;
 pub(crate) mod operators;
 mod products;
 mod rk4;

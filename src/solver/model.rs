@@ -192,6 +192,11 @@ impl<T: Transport> Model<T> {
         &self.pencil
     }
 
+    /// The distributed transform, to move data without a step or in another way.
+    pub fn pencil_mut(&mut self) -> &mut Pencil<T> {
+        &mut self.pencil
+    }
+
     /// All ranks.
     pub fn world(&self) -> &T {
         &self.world

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use super::cache_bytes;
 use crate::app::launch::Job;
+use crate::app::words::{engine_of, input, joined, named, seconds, unique, whole};
 use crate::bench::case::{Request, Way};
 use crate::bench::data::Eviction;
-use crate::error::{Error, Result};
-use crate::namelist::choices::{ENGINES, legal_orders, nearest, order_of, protocol_of};
+use crate::error::Result;
+use crate::namelist::choices::{legal_orders, order_of, protocol_of};
 use crate::report::swap::Unavailable;
 use crate::report::{machine, units};
 use crate::swap::order::Order;
@@ -344,37 +345,6 @@ fn bytes_of_a_rank(request: &Request) -> f64 {
     (2 * largest + request.volumes.iter().map(prepared).sum::<usize>() + cold) as f64
 }
 
-/// What the words name, each once; `all` is all.
-fn named<T: Copy + PartialEq>(
-    option: &str,
-    words: &[String],
-    all: Vec<T>,
-    parse: impl Fn(&str) -> std::result::Result<T, String>,
-) -> Result<Vec<T>> {
-    let mut found = Vec::new();
-    for word in words {
-        if word == "all" {
-            return Ok(all);
-        }
-        let one = parse(word).map_err(|why| Error::Input(format!("{option} {word}: {why}")))?;
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    Ok(found)
-}
-
-/// An engine, or `None` for messages between pairs of ranks.
-fn engine_of(word: &str) -> std::result::Result<Option<EngineKind>, String> {
-    let names: Vec<&str> = ENGINES.iter().map(|engine| engine.name).collect();
-    if names.contains(&word) {
-        return Ok(EngineKind::from_name(word));
-    }
-    let meant = nearest(word, names.iter().copied());
-    let meant = meant.map_or(String::new(), |name| format!("; did you mean {name}?"));
-    Err(format!("must be all or among {}{meant}", names.join(", ")))
-}
-
 /// Bytes with or without a unit.
 fn volume(text: &str) -> Result<usize> {
     let lower = text.trim().to_ascii_lowercase();
@@ -409,41 +379,6 @@ fn within(option: &str, value: usize, most: usize) -> Result<usize> {
     ))
 }
 
-fn seconds(option: &str, value: f64) -> Result<f64> {
-    if value >= 0.0 && value.is_finite() {
-        return Ok(value);
-    }
-    input(format!(
-        "{option} {value}: must be a number of seconds, at least 0"
-    ))
-}
-
-/// A whole number of the command line.
-fn whole(text: &str) -> std::result::Result<usize, String> {
-    let number = text.trim().parse();
-    number.map_err(|_| "must be a whole number, at least 0".to_owned())
-}
-
-/// Without repetitions, in the order given.
-fn unique(list: Vec<usize>) -> Vec<usize> {
-    let mut kept = Vec::with_capacity(list.len());
-    for value in list {
-        if !kept.contains(&value) {
-            kept.push(value);
-        }
-    }
-    kept
-}
-
-fn joined(list: &[usize]) -> String {
-    let words: Vec<String> = list.iter().map(usize::to_string).collect();
-    words.join(",")
-}
-
-fn input<T>(message: String) -> Result<T> {
-    Err(Error::Input(message))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -456,21 +391,5 @@ mod tests {
         for wrong in ["0", "12", "-8", "2MB", "MiB", "99999999999999999999", ""] {
             assert!(volume(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn names_numbers_and_all() {
-        let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
-        let of = |list: &[&str]| named("--order", &words(list), Order::ALL.to_vec(), order_of);
-        assert_eq!(of(&["delayed", "2", "delayed"]).unwrap(), [Order::Delayed]);
-        assert_eq!(of(&["delayed", "all"]).unwrap(), Order::ALL);
-        let error = of(&["delaid"]).unwrap_err().to_string();
-        assert!(error.starts_with("--order delaid: ") && error.contains("did you mean delayed?"));
-        assert_eq!(engine_of("pairwise"), Ok(None));
-        assert!(
-            engine_of("alltoall")
-                .unwrap_err()
-                .contains("did you mean alltoallv?")
-        );
     }
 }
