@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::pattern::Pattern;
 use crate::swap::method::Method;
 use crate::swap::order::Order;
 use crate::swap::protocol::Protocol;
@@ -85,6 +86,36 @@ pub struct Case {
     pub volume: usize,
     /// Swaps back to back in one timing.
     pub iterations: usize,
+    /// A signal precedes every message, whatever the protocol.
+    pub handshake: bool,
+    /// Cap on outstanding requests with overlap; 0: none.
+    pub max_requests: usize,
+}
+
+impl Case {
+    /// What is compared: everything but volume and iterations.
+    pub fn candidate(&self) -> Self {
+        Self {
+            volume: 0,
+            iterations: 0,
+            ..*self
+        }
+    }
+
+    /// Its name in tables and advice.
+    pub fn name(&self) -> String {
+        let mut name = self.way.to_string();
+        if self.handshake {
+            name.push_str(" handshake");
+        }
+        if self.overlap {
+            name.push_str(" overlap");
+        }
+        if self.max_requests > 0 {
+            name.push_str(&format!(" max-requests {}", self.max_requests));
+        }
+        name
+    }
 }
 
 /// What the swap test is to do.
@@ -100,13 +131,18 @@ pub struct Request {
     pub messages: Vec<usize>,
     /// Numbers of swaps in one timing.
     pub iterations: Vec<usize>,
-    /// A signal precedes every message, whatever the protocol.
-    pub handshake: bool,
-    /// Cap on outstanding requests with overlap; 0: none.
-    pub max_requests: usize,
+    /// Whether a signal precedes every message, whatever the protocol.
+    pub handshakes: Vec<bool>,
+    /// Caps on outstanding requests with overlap; 0: none.
+    pub max_requests: Vec<usize>,
     /// Buffers are evicted from the caches before each timing.
     pub cold: bool,
-    /// Who swaps with whom, the lower rank first, no rank twice; all at once.
+    /// Ranks of the job.
+    pub ranks: usize,
+    /// All ranks together; `None`: pairs of them.
+    pub pattern: Option<Pattern>,
+    /// Who swaps with whom, the lower rank first, no rank twice; all at once. With a pattern the
+    /// first and the last rank, which stand for all.
     pub pairs: Vec<(usize, usize)>,
     /// Timed samples of each point.
     pub samples: usize,
@@ -124,9 +160,29 @@ pub struct Request {
 impl Request {
     /// The place of a rank of the job among those that take part: rank 0, and all that swap.
     pub fn group_rank(&self, rank: usize) -> usize {
+        if self.pattern.is_some() {
+            return rank;
+        }
         let swapping = self.pairs.iter().flat_map(|&(a, b)| [a, b]);
         let below = swapping.filter(|&other| other != 0 && other < rank).count();
         below + usize::from(rank > 0)
+    }
+
+    /// Which of the pairs a rank belongs to; with a pattern all are one.
+    pub fn pair_of(&self, rank: usize) -> Option<usize> {
+        if self.pattern.is_some() {
+            return Some(0);
+        }
+        self.pairs.iter().position(|&(a, b)| a == rank || b == rank)
+    }
+
+    /// The ranks of a pair; with a pattern all.
+    pub fn members(&self, pair: usize) -> Vec<usize> {
+        if self.pattern.is_some() {
+            return (0..self.ranks).collect();
+        }
+        let (a, b) = self.pairs[pair];
+        vec![a, b]
     }
 
     /// How the messages of a case between two ranks travel; `None`: an engine moves them.
@@ -135,8 +191,8 @@ impl Request {
             Way::Pairwise(order, protocol) => Some(Method {
                 order,
                 protocol,
-                handshake: self.handshake,
-                max_requests: self.max_requests,
+                handshake: case.handshake,
+                max_requests: case.max_requests,
                 overlap: case.overlap,
             }),
             Way::Engine(_) => None,
@@ -149,12 +205,27 @@ impl Request {
         for &iterations in &self.iterations {
             for &overlap in &self.overlaps {
                 for &way in self.ways.iter().filter(|way| !overlap || way.overlaps()) {
-                    cases.push(Case {
-                        way,
-                        overlap,
-                        volume,
-                        iterations,
-                    });
+                    // Signals and windows are of messages between two ranks.
+                    let pairwise = matches!(way, Way::Pairwise(..));
+                    let handshakes = if pairwise {
+                        &*self.handshakes
+                    } else {
+                        &[false]
+                    };
+                    let windows = pairwise && overlap;
+                    let caps = if windows { &*self.max_requests } else { &[0] };
+                    for &handshake in handshakes {
+                        for &max_requests in caps {
+                            cases.push(Case {
+                                way,
+                                overlap,
+                                volume,
+                                iterations,
+                                handshake,
+                                max_requests,
+                            });
+                        }
+                    }
                 }
             }
         }
@@ -163,24 +234,21 @@ impl Request {
 
     /// The numbers of messages that cut a volume into equal parts of whole doubles.
     pub fn messages(&self, volume: usize) -> impl Iterator<Item = usize> + '_ {
-        self.messages
-            .iter()
-            .copied()
-            .filter(move |&n| cuts(volume, n))
+        let cuts = move |&n: &usize| self.cuts(volume, n);
+        self.messages.iter().copied().filter(cuts)
     }
 
     /// The numbers of messages that do not: left out for this volume.
     pub fn left_out(&self, volume: usize) -> impl Iterator<Item = usize> + '_ {
-        self.messages
-            .iter()
-            .copied()
-            .filter(move |&n| !cuts(volume, n))
+        let left_out = move |&n: &usize| !self.cuts(volume, n);
+        self.messages.iter().copied().filter(left_out)
     }
-}
 
-fn cuts(volume: usize, messages: usize) -> bool {
-    let elements = volume / size_of::<f64>();
-    elements.is_multiple_of(messages) && messages <= elements
+    fn cuts(&self, volume: usize, messages: usize) -> bool {
+        let parts = self.pattern.map_or(1, |pattern| pattern.parts(self.ranks));
+        let (elements, pieces) = (volume / size_of::<f64>(), parts * messages);
+        elements.is_multiple_of(pieces) && pieces <= elements
+    }
 }
 
 #[cfg(test)]
@@ -197,9 +265,11 @@ mod tests {
             volumes: vec![8192],
             messages: (0..=10).map(|e| 1 << e).collect(),
             iterations: vec![1, 10],
-            handshake: false,
-            max_requests: 0,
+            handshakes: vec![false],
+            max_requests: vec![0],
             cold: false,
+            ranks: 2,
+            pattern: None,
             pairs: vec![(0, 1)],
             samples: 1,
             warmup: 1,
@@ -212,6 +282,13 @@ mod tests {
         assert_eq!(request.messages(8192).count(), 11);
         assert_eq!(request.messages(4096).last(), Some(512));
         assert_eq!(request.messages(24).collect::<Vec<_>>(), [1]);
+        let windows = Request {
+            handshakes: vec![false, true],
+            max_requests: vec![0, 4],
+            ..request.clone()
+        };
+        // Windows only with overlap.
+        assert_eq!(windows.cases(8192).len(), 2 * 2 * (29 + 2 * 8 * 3));
         assert_eq!(request.left_out(4096).collect::<Vec<_>>(), [1024]);
     }
 }

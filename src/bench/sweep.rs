@@ -106,7 +106,7 @@ pub fn run<T: Transport>(
     mut tell: impl FnMut(News),
 ) -> Result<Option<Sweep>, TransportError> {
     let me = comm.rank();
-    let own = request.pairs.iter().position(|&(a, b)| a == me || b == me);
+    let own = request.pair_of(me);
     // Rank 0 leads, whether it swaps or not.
     let takes_part = own.is_some() || me == 0;
     let group = comm.split(usize::from(!takes_part), me)?;
@@ -136,15 +136,11 @@ pub fn run<T: Transport>(
             .collect(),
         ..request.clone()
     };
-    let names = own.map(|own| {
-        let (a, b) = request.pairs[own];
-        if a == me { (a, b) } else { (b, a) }
-    });
     let mut rank = Rank {
         clock: CommonClock::measure(&group)?,
         group: &group,
         request,
-        mover: names.map(|names| Mover::new(&pair, request, names)),
+        mover: own.map(|own| Mover::new(&pair, request, own)),
         eviction: request.cold.then(|| Eviction::new(cache)),
         wrong: None,
     };
@@ -198,7 +194,12 @@ fn refusals<T: Transport>(
         let Way::Engine(engine) = *way else { continue };
         let mut reason = String::new();
         if let Some(pair) = pair {
-            let block = vec![Block::contiguous(1 - pair.rank(), 0..1)];
+            // One element for every other rank.
+            let others = (0..pair.size()).filter(|&other| other != pair.rank());
+            let block: Vec<Block> = others
+                .enumerate()
+                .map(|(place, other)| Block::contiguous(other, place..place + 1))
+                .collect();
             let smallest = Pattern {
                 send: block.clone(),
                 recv: block,
@@ -399,18 +400,20 @@ impl<T: Transport> Rank<'_, T> {
             return Ok(());
         };
         let mut late = 0;
+        let pairs = 0..self.request.pairs.len();
+        let members: Vec<Vec<usize>> = pairs.map(|pair| self.request.members(pair)).collect();
         for (place, &index) in turn.iter().enumerate() {
             let point = &mut points[index];
-            for (samples, &(a, b)) in point.samples.iter_mut().zip(&self.request.pairs) {
-                let of = |rank: usize| {
-                    let times = all.block(self.request.group_rank(rank));
+            for (samples, members) in point.samples.iter_mut().zip(&members) {
+                let of = |rank: &usize| {
+                    let times = all.block(self.request.group_rank(*rank));
                     (times[2 * place], times[2 * place + 1])
                 };
-                let (first, second) = (of(a), of(b));
+                let times = || members.iter().map(of);
                 let sample = Sample {
-                    seconds: first.0.max(second.0),
+                    seconds: times().map(|(seconds, _)| seconds).fold(0.0, f64::max),
                     round,
-                    late: first.1 > 0.0 || second.1 > 0.0,
+                    late: times().any(|(_, late)| late > 0.0),
                 };
                 late += usize::from(sample.late);
                 samples.push(sample);

@@ -28,9 +28,13 @@ pub struct LinearModel {
 impl LinearModel {
     /// The figures of a swap of `volume` bytes each way; `None` without a point.
     pub fn of(volume: usize, curve: &Curve) -> Option<Self> {
-        let both = 2.0 * volume as f64;
-        Self::with_bandwidth(volume, curve, None).map(|model| Self {
-            bandwidth: both / model.0,
+        Self::of_bytes(2.0 * volume as f64, curve)
+    }
+
+    /// The same of an exchange that moves so many bytes in all.
+    pub fn of_bytes(moved: f64, curve: &Curve) -> Option<Self> {
+        Self::with_bandwidth(curve, None).map(|model| Self {
+            bandwidth: moved / model.0,
             ..model.1
         })
     }
@@ -38,15 +42,14 @@ impl LinearModel {
     /// The same for a curve whose best point is not among its points: `bandwidth` is given.
     pub fn of_partial(volume: usize, curve: &Curve, bandwidth: f64) -> Option<Self> {
         let time = 2.0 * volume as f64 / bandwidth;
-        Self::with_bandwidth(volume, curve, Some(time)).map(|model| Self {
+        Self::with_bandwidth(curve, Some(time)).map(|model| Self {
             bandwidth,
             ..model.1
         })
     }
 
     /// The figures, and the time that the bandwidth is taken from.
-    fn with_bandwidth(volume: usize, curve: &Curve, time: Option<f64>) -> Option<(f64, Self)> {
-        debug_assert!(volume > 0);
+    fn with_bandwidth(curve: &Curve, time: Option<f64>) -> Option<(f64, Self)> {
         let at = |n: usize| curve.iter().find(|point| point.0 == n).map(|point| point.1);
         let slope = |low: usize, high: usize| Some((at(high)? - at(low)?) / (high - low) as f64);
         let best = curve.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;

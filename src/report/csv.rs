@@ -48,7 +48,7 @@ pub fn diagnostics(entries: &[DiagnosticsRecord]) -> String {
 /// One line per point of every curve of the swap test, times in s; empty where there is none.
 pub fn swap(results: &SwapResults) -> String {
     let mut text = String::from(
-        "engine,order,protocol,pattern,rank_a,rank_b,overlap,cold,volume_bytes,iterations,messages,\
+        "engine,order,protocol,pattern,rank_a,rank_b,overlap,handshake,max_requests,cold,volume_bytes,iterations,messages,\
          message_bytes,samples,late,late_kept,min,median,ci95_low,ci95_high,verified\n",
     );
     for case in &results.cases {
@@ -57,7 +57,7 @@ pub fn swap(results: &SwapResults) -> String {
             let of = |time: fn(&SwapTimes) -> Option<f64>| times.and_then(time).unwrap_or(f64::NAN);
             let _ = writeln!(
                 text,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 case.engine,
                 case.order.as_deref().unwrap_or_default(),
                 case.protocol.as_deref().unwrap_or_default(),
@@ -65,6 +65,8 @@ pub fn swap(results: &SwapResults) -> String {
                 case.ranks[0],
                 case.ranks[1],
                 case.overlap,
+                case.handshake,
+                case.max_requests,
                 case.cold,
                 case.volume_bytes,
                 case.iterations,

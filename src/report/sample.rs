@@ -266,6 +266,8 @@ pub(super) fn swap_record() -> SwapRecord {
             pattern: "pair".into(),
             ranks: [0, 1],
             overlap: false,
+            handshake: false,
+            max_requests: 0,
             cold: false,
             volume_bytes: 2_097_152,
             iterations: 10,

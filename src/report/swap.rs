@@ -48,12 +48,16 @@ pub struct CaseRecord {
     pub protocol: Option<String>,
     /// Engine.
     pub engine: String,
-    /// `pair`, or `all-pairs`: several pairs at once.
+    /// `pair`, `all-pairs` (several pairs at once), or a pattern of all ranks.
     pub pattern: String,
-    /// The two ranks.
+    /// The two ranks; the first and the last of a pattern.
     pub ranks: [usize; 2],
     /// Whether all messages are started before the first is exchanged.
     pub overlap: bool,
+    /// Whether a signal precedes every message, whatever the protocol.
+    pub handshake: bool,
+    /// Cap on outstanding requests with overlap; 0: none.
+    pub max_requests: usize,
     /// Whether buffers are evicted from the caches before each timing.
     pub cold: bool,
     /// Bytes each way.

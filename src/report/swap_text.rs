@@ -12,16 +12,8 @@ use super::units::seconds;
 const NAMES: usize = 6;
 
 /// The block printed before anything is measured.
-pub fn header(provenance: &Provenance, pairs: &[(usize, usize)]) -> String {
-    let names: Vec<String> = pairs.iter().map(|(a, b)| format!("{a}-{b}")).collect();
-    let shown = names.iter().take(16).cloned().collect::<Vec<_>>().join(" ");
-    let more = if names.len() > 16 { " ..." } else { "" };
-    measuring::header(
-        provenance,
-        "swap test",
-        &format!("; swapping at once: {shown}{more}"),
-        &[],
-    )
+pub fn header(provenance: &Provenance, who: &str) -> String {
+    measuring::header(provenance, "swap test", &format!("; {who}"), &[])
 }
 
 /// Everything measured.
@@ -75,10 +67,13 @@ fn table(cases: &[CaseRecord]) -> String {
     };
     let cold = if first.cold { ", cold caches" } else { "" };
     let mut text = format!(
-        "\nSwap of {} bytes each way{cold}\n\
+        "\n{}{cold}\n\
          {:<45} {:>5} {:>7} {:>10} {:>21} {:>10} {:>9} {:>9} {:>7}  check\n\
          {:<45} {:>5} {:>7} {:>10} {:>21} {:>10} {:>9} {:>9} {:>7}\n",
-        first.volume_bytes,
+        match first.pattern.as_str() {
+            "pair" | "all-pairs" => format!("Swap of {} bytes each way", first.volume_bytes),
+            pattern => format!("Pattern {pattern}, {} bytes a rank", first.volume_bytes),
+        },
         "order/protocol or engine",
         "iter",
         "overlap",
@@ -294,15 +289,20 @@ fn overall(advice: &Advice) -> String {
 }
 
 fn name(case: &CaseRecord) -> String {
-    let name = match (&case.order, &case.protocol) {
+    let mut name = match (&case.order, &case.protocol) {
         (Some(order), Some(protocol)) => format!("{order}/{protocol}"),
         _ => case.engine.clone(),
     };
-    if case.pattern == "pair" {
-        name
-    } else {
-        format!("{name} {}-{}", case.ranks[0], case.ranks[1])
+    if case.handshake {
+        name.push_str(" handshake");
     }
+    if case.max_requests > 0 {
+        let _ = write!(name, " max-requests {}", case.max_requests);
+    }
+    if case.pattern == "all-pairs" {
+        let _ = write!(name, " {}-{}", case.ranks[0], case.ranks[1]);
+    }
+    name
 }
 
 /// The first few names; `all`: how many there are besides the fastest.

@@ -141,11 +141,17 @@ impl Race {
         let ratios: Vec<f64> = pairs.map(|(a, b)| a / b).collect();
         let summary = Summary::of(&ratios);
         let ends = summary.and_then(|summary| summary.ci95);
+        // Too few rounds for an interval: as in the first rounds of a race.
+        let rounds = ratios.len();
+        let shortest = self.times[candidate][..rounds].iter().copied();
+        let longest = self.times[to][..rounds].iter().copied();
+        let apart =
+            rounds >= FIRST && shortest.fold(f64::INFINITY, f64::min) > longest.fold(0.0, f64::max);
         RatioRecord {
             median: summary.map_or(f64::NAN, |summary| summary.median),
             ci95_low: ends.map(|ends| ends.0),
             ci95_high: ends.map(|ends| ends.1),
-            within_noise: ends.is_none_or(|ends| ends.0 <= 1.0),
+            within_noise: ends.map_or(!apart, |ends| ends.0 <= 1.0),
         }
     }
 
@@ -219,6 +225,7 @@ mod tests {
         race.push(&[(0, 1.0), (1, 100.0)]);
         race.drop_slower();
         assert_eq!(race.alive(), [0]);
+        assert!(!race.ratio(1, 0).within_noise);
         assert_eq!(Race::new(1).best(), None);
     }
 }

@@ -143,7 +143,7 @@ fn the_tables_and_the_files_agree() {
     let table = text(&folder, "r.csv");
     assert_eq!(table.lines().count(), 1 + 5 * 4);
     let columns = |line: &str| line.split(',').count();
-    assert!(table.lines().all(|line| columns(line) == 20));
+    assert!(table.lines().all(|line| columns(line) == 22));
 }
 
 #[test]
@@ -167,6 +167,66 @@ fn any_pairs_of_ranks() {
             .collect();
         assert_eq!(found, pairs, "{ranks}");
         assert_eq!(record["results"]["cases"][0]["cold"], true);
+    }
+}
+
+#[test]
+fn patterns_of_all_ranks() {
+    let folder = Folder::new("swap-patterns");
+    let words = "--volume 960 --iterations 1 --repeat 6 --order simple --protocol 2,3 --handshake both \
+                 --max-requests 0,2 --engine pairwise,alltoallv,put-fence --json r.json";
+    for (ranks, pattern, parts) in [
+        (2, "all-to-all", 2),
+        (5, "all-to-all", 5),
+        (5, "gather:2", 2),
+        (3, "gather:1", 1),
+        (5, "scatter:2", 2),
+        (4, "scatter:4", 4),
+    ] {
+        let outcome = go(
+            &folder,
+            &format!("swap --ranks {ranks} --pattern {pattern} {words}"),
+        );
+        assert_eq!(outcome.code, 0, "{pattern}: {}", outcome.stderr);
+        let record: Value = serde_json::from_str(&text(&folder, "r.json")).unwrap();
+        let cases = record["results"]["cases"].as_array().unwrap();
+        // Two protocols with and without handshake, with overlap also two caps; alltoallv has none.
+        assert_eq!(cases.len(), 4 + 2 + 8 + 1, "{pattern}");
+        for case in cases {
+            assert_eq!(
+                (&case["pattern"], &case["verified"]),
+                (&pattern.into(), &true.into())
+            );
+            let point = &case["curve"][0];
+            assert_eq!(point["message_bytes"], 960 / parts);
+            let time = point["seconds"]["median"].as_f64().unwrap();
+            let io = if pattern == "all-to-all" {
+                ranks
+            } else {
+                parts
+            };
+            let travels = (io * (ranks - 1) * 960 / parts) as f64;
+            let bandwidth = case["bandwidth_mb_s"].as_f64().unwrap();
+            assert!(
+                (bandwidth * time * 1e6 / travels - 1.0).abs() < 1e-9,
+                "{pattern}"
+            );
+        }
+    }
+    for (words, said) in [
+        ("--pattern ring", "gather:K"),
+        ("--pattern gather:3 --ranks 2", "at most as many"),
+        (
+            "--pattern gather:3 --ranks 3 --volume 8192",
+            "multiple of 24 bytes",
+        ),
+        ("--pattern all-to-all --messages 2", "leave it out"),
+        (
+            "--pattern all-to-all --unsafe-order",
+            "--unsafe-order is for pairs",
+        ),
+    ] {
+        refused_in_a_line(&folder, &format!("swap {words}"), &[said]);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::results::{Candidate, Joint};
-use crate::bench::case::Way;
+use super::results::Joint;
+use crate::bench::case::{Case, Way};
 use crate::bench::sweep::FEWEST;
 use crate::exchange::choice::ExchangeChoice;
 use crate::measure::Summary;
@@ -58,20 +58,20 @@ fn fastest<'a>(ways: &[&'a Joint]) -> Option<&'a Joint> {
 
 /// One candidate at every place, against the fastest of each.
 struct Entry<'a> {
-    candidate: Candidate,
+    candidate: Case,
     points: Vec<&'a Joint>,
     /// Geometric mean of its median over the fastest's.
     mean_ratio: f64,
 }
 
 fn overall(places: &BTreeMap<Place, Vec<&Joint>>) -> Option<Advice> {
-    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut candidates: Vec<Case> = Vec::new();
     for one in places.values().flatten() {
         if !candidates.contains(&one.candidate) {
             candidates.push(one.candidate);
         }
     }
-    let entry = |candidate: Candidate| {
+    let entry = |candidate: Case| {
         let mut points = Vec::new();
         let mut sum = 0.0;
         for ways in places.values() {
@@ -99,9 +99,13 @@ fn overall(places: &BTreeMap<Place, Vec<&Joint>>) -> Option<Advice> {
         ratio: entry.mean_ratio / best.mean_ratio,
     };
     let usual = ExchangeChoice::default();
-    let default = Candidate {
+    let default = Case {
         way: Way::Pairwise(usual.order, usual.protocol),
         overlap: usual.overlap,
+        handshake: usual.handshake,
+        max_requests: usual.max_requests,
+        volume: 0,
+        iterations: 0,
     };
     Some(Advice {
         way: best.candidate.name(),
@@ -152,13 +156,19 @@ fn within_noise(ratios: &[f64]) -> bool {
     }
 }
 
-fn namelist(candidate: Candidate) -> Vec<String> {
+fn namelist(candidate: Case) -> Vec<String> {
     let mut lines = vec!["[algorithm]".to_owned()];
     match candidate.way {
         Way::Pairwise(order, protocol) => {
             lines.push(format!("order = \"{}\"", order.name()));
             lines.push(format!("protocol = \"{}\"", protocol.name()));
             lines.push(format!("overlap = {}", candidate.overlap));
+            if candidate.handshake {
+                lines.push("handshake = true".to_owned());
+            }
+            if candidate.max_requests > 0 {
+                lines.push(format!("max-requests = {}", candidate.max_requests));
+            }
         }
         Way::Engine(engine) => lines.push(format!("engine = \"{}\"", engine.name())),
     }
@@ -176,17 +186,17 @@ mod tests {
     fn joint(protocol: i64, messages: usize, time: f64, wobble: f64) -> Joint {
         let way = Way::Pairwise(Order::Ordered, Protocol::from_number(protocol).unwrap());
         let rounds = (0..20).map(|round| (round, time + wobble * (round % 2) as f64));
+        let case = Case {
+            way,
+            overlap: false,
+            handshake: false,
+            max_requests: 0,
+            volume: 8192,
+            iterations: 1,
+        };
         Joint {
-            candidate: Candidate {
-                way,
-                overlap: false,
-            },
-            case: Case {
-                way,
-                overlap: false,
-                volume: 8192,
-                iterations: 1,
-            },
+            candidate: case.candidate(),
+            case,
             messages,
             rounds: rounds.collect(),
             median: time + 0.5 * wobble,

@@ -105,6 +105,21 @@ pub fn run(options: &SwapOptions, job: &Job) -> Result<()> {
     )))
 }
 
+/// Which ranks exchange with which, in words.
+fn who(request: &Request) -> String {
+    if let Some(pattern) = request.pattern {
+        return format!("pattern {pattern}");
+    }
+    let names: Vec<String> = request
+        .pairs
+        .iter()
+        .map(|(a, b)| format!("{a}-{b}"))
+        .collect();
+    let shown = names.iter().take(16).cloned().collect::<Vec<_>>().join(" ");
+    let more = if names.len() > 16 { " ..." } else { "" };
+    format!("swapping at once: {shown}{more}")
+}
+
 /// What every rank runs.
 struct SwapTest<'a> {
     request: &'a Request,
@@ -133,7 +148,7 @@ impl Program for SwapTest<'_> {
         if let Some(provenance) = &provenance {
             print(&format!(
                 "{}\n",
-                swap_text::header(provenance, &self.request.pairs)
+                swap_text::header(provenance, &who(self.request))
             ))?;
         }
         let speaks = provenance.is_some();
@@ -261,10 +276,11 @@ fn input(options: &SwapOptions, request: &Request) -> serde_json::Value {
         "volume_bytes": request.volumes,
         "messages": request.messages,
         "iterations": request.iterations,
-        "handshake": request.handshake,
+        "handshake": request.handshakes,
         "max_requests": request.max_requests,
         "cold": request.cold,
         "pairs": request.pairs,
+        "pattern": options.pattern,
         "samples": request.samples,
         "warmup": request.warmup,
         "max_seconds": request.max_seconds,

@@ -8,6 +8,7 @@ use crate::app::launch::Job;
 use crate::app::words::{engine_of, input, joined, named, seconds, unique, whole};
 use crate::bench::case::{Request, Way};
 use crate::bench::data::Eviction;
+use crate::bench::pattern::Pattern;
 use crate::error::Result;
 use crate::namelist::choices::{legal_orders, order_of, protocol_of};
 use crate::report::swap::Unavailable;
@@ -79,15 +80,26 @@ pub struct SwapOptions {
     /// All messages started, then exchanged, then finished, where the protocol posts requests
     #[arg(long, value_name = "yes|no|both", default_value = "both", value_parser = ["yes", "no", "both"])]
     pub overlap: String,
-    /// A signal before every message, whatever the protocol
-    #[arg(long)]
-    pub handshake: bool,
-    /// Cap on outstanding requests with overlap; 0: none
-    #[arg(long, value_name = "R", default_value_t = 0, value_parser = whole)]
-    pub max_requests: usize,
+    /// A signal before every message, whatever the protocol; --handshake both: with and without
+    #[arg(long, value_name = "yes|no|both", default_value = "no", default_missing_value = "yes",
+          num_args = 0..=1, value_parser = ["yes", "no", "both"])]
+    pub handshake: String,
+    /// Caps on outstanding requests with overlap; 0: none
+    #[arg(
+        long,
+        value_name = "R",
+        value_delimiter = ',',
+        default_value = "0",
+        value_parser = whole
+    )]
+    pub max_requests: Vec<usize>,
     /// Evict the buffers from the caches before each timing
     #[arg(long)]
     pub cold: bool,
+    /// Who exchanges with whom: pair (two ranks swap), all-to-all, gather:K (every rank sends to K I/O
+    /// ranks), scatter:K (K I/O ranks send to every rank); V bytes a rank, in one message each
+    #[arg(long, value_name = "PATTERN", default_value = "pair", conflicts_with_all = ["all_pairs", "ranks_of"])]
+    pub pattern: String,
     /// Every rank swaps at once: rank r with rank r + P/2
     #[arg(long, conflicts_with = "ranks_of")]
     pub all_pairs: bool,
@@ -155,6 +167,7 @@ impl SwapOptions {
     /// Everything wrong with the options, one at a time.
     pub fn request(&self, job: &Job, ranks: usize) -> Result<(Request, Vec<Unavailable>)> {
         let (ways, unavailable) = self.ways(job)?;
+        let pattern = self.pattern(ranks)?;
         let request = Request {
             ways,
             overlaps: match self.overlap.as_str() {
@@ -163,12 +176,21 @@ impl SwapOptions {
                 _ => vec![false, true],
             },
             volumes: unique(self.volumes()?),
-            messages: counts("--messages", &self.messages, MOST_MESSAGES)?,
+            messages: self.message_counts(pattern)?,
             iterations: counts("--iterations", &self.iterations, 1_000_000)?,
-            handshake: self.handshake,
-            max_requests: self.max_requests,
+            handshakes: match self.handshake.as_str() {
+                "yes" => vec![true],
+                "both" => vec![false, true],
+                _ => vec![false],
+            },
+            max_requests: unique(self.max_requests.clone()),
             cold: self.cold,
-            pairs: self.pairs(ranks)?,
+            ranks,
+            pattern,
+            pairs: match pattern {
+                Some(_) => vec![(0, ranks - 1)],
+                None => self.pairs(ranks)?,
+            },
             samples: within("--repeat", self.repeat, 1_000_000)?,
             warmup: within("--warmup", self.warmup, 1_000_000)?,
             max_seconds: seconds("--max-seconds", self.max_seconds)?,
@@ -184,6 +206,14 @@ impl SwapOptions {
     fn check(&self, request: &Request) -> Result<()> {
         for &volume in &request.volumes {
             if request.messages(volume).next().is_none() {
+                if let Some(pattern) = request.pattern {
+                    return input(format!(
+                        "--volume {volume}: --pattern {pattern} cuts it into {} equal parts of \
+                         whole doubles; take a multiple of {} bytes",
+                        pattern.parts(request.ranks),
+                        pattern.parts(request.ranks) * size_of::<f64>()
+                    ));
+                }
                 return input(format!(
                     "--messages {}: none of them cuts the {volume} bytes of --volume into equal \
                      messages of whole doubles; {} doubles can be cut into 1, 2, ...",
@@ -200,7 +230,11 @@ impl SwapOptions {
             );
         }
         let largest = request.volumes.iter().max().copied().unwrap_or(0);
-        let needed = 2.0 * request.pairs.len() as f64 * bytes_of_a_rank(request);
+        let ranks = match request.pattern {
+            Some(_) => request.ranks,
+            None => 2 * request.pairs.len(),
+        };
+        let needed = ranks as f64 * bytes_of_a_rank(request);
         match machine::memory_bytes() {
             Some(there) if needed > there as f64 => input(format!(
                 "--volume {largest}: the buffers{} need about {}, this machine has {}; ask for \
@@ -282,6 +316,41 @@ impl SwapOptions {
 
     fn volumes(&self) -> Result<Vec<usize>> {
         self.volume.iter().map(|text| volume(text)).collect()
+    }
+
+    /// The pattern of all ranks; `None`: pairs.
+    fn pattern(&self, ranks: usize) -> Result<Option<Pattern>> {
+        let word = self.pattern.as_str();
+        if word == "pair" {
+            return Ok(None);
+        }
+        let refuse = |why: String| input(format!("--pattern {word}: {why}"));
+        let pattern = match Pattern::parse(word) {
+            Ok(pattern) => pattern,
+            Err(why) => return refuse(why),
+        };
+        match pattern.io_ranks() {
+            Some(count) if count > ranks => refuse(format!(
+                "{count} I/O ranks, there are {ranks} ranks; at most as many"
+            )),
+            _ if self.unsafe_order => {
+                refuse("--unsafe-order is for pairs of ranks; leave it out".to_owned())
+            }
+            _ => Ok(Some(pattern)),
+        }
+    }
+
+    /// Numbers of messages. A pattern sends every partner one.
+    fn message_counts(&self, pattern: Option<Pattern>) -> Result<Vec<usize>> {
+        let list = counts("--messages", &self.messages, MOST_MESSAGES)?;
+        match pattern {
+            None => Ok(list),
+            Some(_) if list.contains(&1) => Ok(vec![1]),
+            Some(pattern) => input(format!(
+                "--messages {}: --pattern {pattern} sends every partner one message; leave it out",
+                joined(&list)
+            )),
+        }
     }
 
     fn pairs(&self, ranks: usize) -> Result<Vec<(usize, usize)>> {

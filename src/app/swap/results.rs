@@ -26,30 +26,26 @@ pub(super) const DEFINITIONS: [&str; 5] = [
     "figures are of median times; [..] is the 95 % interval of the median; best is of the minimum",
 ];
 
-/// A way to swap with whether it overlaps: what is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
-    pub(super) way: Way,
-    pub(super) overlap: bool,
-}
-
-impl Candidate {
-    /// Its name in tables and advice.
-    pub(super) fn name(self) -> String {
-        let overlap = if self.overlap { " overlap" } else { "" };
-        format!("{}{overlap}", self.way)
-    }
-}
-
 /// The times of all pairs together at one point: per round the slowest pair's.
 pub(super) struct Joint {
-    pub(super) candidate: Candidate,
+    /// What is compared: a case without volume and iterations.
+    pub(super) candidate: Case,
     pub(super) case: Case,
     pub(super) messages: usize,
     /// Seconds by round.
     pub(super) rounds: BTreeMap<usize, f64>,
     pub(super) median: f64,
 }
+
+/// The same for patterns of all ranks.
+pub(super) const PATTERN_DEFINITIONS: [&str; 4] = [
+    "T: seconds of one whole exchange of all ranks, elapsed of k back to back divided by k, the \
+     largest of all ranks; V bytes a rank, cut into equal blocks, each rank's own block copied",
+    "all-to-all: every rank sends every rank V/P bytes; gather:K: every rank sends each of K I/O \
+     ranks V/K bytes; scatter:K: the same backwards; I/O ranks are spread evenly, from rank 0 on",
+    "bandwidth: bytes that travel between ranks, all together, divided by T, MB = 10^6 bytes",
+    "figures are of median times; [..] is the 95 % interval of the median; best is of the minimum",
+];
 
 /// All records of a sweep.
 pub(super) fn results(
@@ -67,7 +63,10 @@ pub(super) fn results(
     }
     let joint: Vec<Joint> = sweep.points.iter().filter_map(joint).collect();
     SwapResults {
-        definitions: DEFINITIONS.map(str::to_owned).to_vec(),
+        definitions: match request.pattern {
+            Some(_) => PATTERN_DEFINITIONS.map(str::to_owned).to_vec(),
+            None => DEFINITIONS.map(str::to_owned).to_vec(),
+        },
         clock,
         eager_limit_bytes,
         cases,
@@ -95,21 +94,26 @@ fn left_out(request: &Request, volume: usize) -> Option<String> {
 
 fn case(curve: &[Point], request: &Request, pair: usize) -> CaseRecord {
     let case = curve[0].case;
-    let points: Vec<CurvePoint> = curve.iter().map(|point| curve_point(point, pair)).collect();
+    let parts = request
+        .pattern
+        .map_or(1, |pattern| pattern.parts(request.ranks));
+    let points = curve.iter().map(|point| curve_point(point, pair, parts));
+    let points: Vec<CurvePoint> = points.collect();
     let of = |time: fn(&SwapTimes) -> f64| -> Vec<(usize, f64)> {
         let timed = points
             .iter()
             .filter_map(|p| Some((p.messages, time(p.seconds.as_ref()?))));
         timed.collect()
     };
-    let figures = figures(case.volume, &of(|times| times.median));
+    let moved = moved(request, case.volume);
+    let figures = figures(moved, &of(|times| times.median));
     let best = points
         .iter()
         .find(|p| p.messages == figures.bandwidth_messages);
     let interval = best
         .and_then(|point| point.seconds.as_ref())
         .and_then(|times| Some([times.ci95_high?, times.ci95_low?]))
-        .map(|times| times.map(|time| 2.0 * case.volume as f64 / time / MEGA));
+        .map(|times| times.map(|time| moved / time / MEGA));
     let (a, b) = request.pairs[pair];
     CaseRecord {
         order: case.way.order().map(|order| order.name().to_owned()),
@@ -121,17 +125,19 @@ fn case(curve: &[Point], request: &Request, pair: usize) -> CaseRecord {
             Way::Pairwise(..) => "pairwise".to_owned(),
             Way::Engine(engine) => engine.name().to_owned(),
         },
-        pattern: if request.pairs.len() == 1 {
-            "pair".to_owned()
-        } else {
-            "all-pairs".to_owned()
+        pattern: match request.pattern {
+            Some(pattern) => pattern.to_string(),
+            None if request.pairs.len() == 1 => "pair".to_owned(),
+            None => "all-pairs".to_owned(),
         },
+        handshake: case.handshake,
+        max_requests: case.max_requests,
         ranks: [a, b],
         overlap: case.overlap,
         cold: request.cold,
         volume_bytes: case.volume,
         iterations: case.iterations,
-        from_minima: self::figures(case.volume, &of(|times| times.min)),
+        from_minima: self::figures(moved, &of(|times| times.min)),
         figures,
         bandwidth_ci95_mb_s: interval,
         verified: curve
@@ -142,14 +148,14 @@ fn case(curve: &[Point], request: &Request, pair: usize) -> CaseRecord {
     }
 }
 
-fn curve_point(point: &Point, pair: usize) -> CurvePoint {
+fn curve_point(point: &Point, pair: usize, parts: usize) -> CurvePoint {
     let samples = &point.samples[pair];
     let kept = kept(samples);
     let late = samples.iter().filter(|sample| sample.late).count();
     let seconds: Vec<f64> = kept.iter().map(|sample| sample.seconds).collect();
     CurvePoint {
         messages: point.messages,
-        message_bytes: point.case.volume / point.messages,
+        message_bytes: point.case.volume / (point.messages * parts),
         seconds: Summary::of(&seconds).map(|summary| SwapTimes {
             min: summary.min,
             median: summary.median,
@@ -178,8 +184,19 @@ fn kept(samples: &[Sample]) -> Vec<Sample> {
     }
 }
 
-fn figures(volume: usize, curve: &[(usize, f64)]) -> Figures {
-    let model = LinearModel::of(volume, curve);
+/// Bytes that travel between ranks in one exchange of so many a rank.
+fn moved(request: &Request, volume: usize) -> f64 {
+    match request.pattern {
+        Some(pattern) => {
+            let elements = volume / size_of::<f64>();
+            (pattern.travels(request.ranks, elements) * size_of::<f64>()) as f64
+        }
+        None => 2.0 * volume as f64,
+    }
+}
+
+fn figures(moved: f64, curve: &[(usize, f64)]) -> Figures {
+    let model = LinearModel::of_bytes(moved, curve);
     let micro = |seconds: Option<f64>| seconds.map(|s| s * MEGA);
     Figures {
         bandwidth_mb_s: model.map_or(f64::NAN, |model| model.bandwidth / MEGA),
@@ -207,15 +224,21 @@ fn joint(point: &Point) -> Option<Joint> {
     let seconds: Vec<f64> = rounds.values().copied().collect();
     let median = Summary::of(&seconds)?.median;
     Some(Joint {
-        candidate: Candidate {
-            way: point.case.way,
-            overlap: point.case.overlap,
-        },
+        candidate: point.case.candidate(),
         case: point.case,
         messages: point.messages,
         rounds,
         median,
     })
+}
+
+/// Its name where the column beside it says whether it overlaps.
+fn name_without_overlap(case: &Case) -> String {
+    let without = Case {
+        overlap: false,
+        ..*case
+    };
+    without.name()
 }
 
 /// Volume, iterations, overlap and messages: the ways at one point.
@@ -230,8 +253,9 @@ fn sensitivity(joint: &[Joint]) -> Vec<SensitivityRecord> {
         let times: Vec<f64> = ways.iter().map(|one| one.median).collect();
         let found = Sensitivity::of(&times)?;
         let by_time = |a: &&&Joint, b: &&&Joint| a.median.total_cmp(&b.median);
-        let name =
-            |one: Option<&&Joint>| one.map_or(String::new(), |o| o.candidate.way.to_string());
+        let name = |one: Option<&&Joint>| {
+            one.map_or(String::new(), |o| name_without_overlap(&o.candidate))
+        };
         Some(SensitivityRecord {
             volume_bytes: key.0,
             iterations: key.1,
