@@ -398,6 +398,11 @@ pub(super) fn tune_record() -> TuneRecord {
             fragment: fragment.into(),
         }],
         default: Some(ratio),
+        settings: vec![SettingRecord {
+            name: "swap_comm_protocol".into(),
+            value: "4".into(),
+            evidence: "a measurement".into(),
+        }],
         failed: vec![FailedRecord {
             candidate: "fft-transpose of 2x1: partitioned".into(),
             reason: "needs MPI 4".into(),

@@ -9,7 +9,7 @@ use super::swap::Unavailable;
 pub struct TuneResults {
     /// What the numbers mean, in words.
     pub definitions: Vec<String>,
-    /// `search`, `exhaustive` or `given`.
+    /// `search`, `exhaustive`, `given`, or `for` a model.
     pub mode: String,
     /// What the search took.
     pub cost: CostRecord,
@@ -21,6 +21,8 @@ pub struct TuneResults {
     pub ranking: Vec<FinalistRecord>,
     /// The namelist's own choice against the fastest; null: it was not measured.
     pub default: Option<RatioRecord>,
+    /// Settings of a production model, in its own terms.
+    pub settings: Vec<SettingRecord>,
     /// Candidates that failed, and why.
     pub failed: Vec<FailedRecord>,
     /// Candidates whose step did not come to what the namelist's own ways came to, and by how much.
@@ -110,12 +112,12 @@ pub struct LayoutRecord {
     pub dropped: Option<String>,
 }
 
-/// The ways of one stage of one layout, or of several whose stage is the same.
+/// The ways of one stage of one layout, or of several whose stage is the same; or of a pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageRecord {
-    /// `fft-transpose`, `fft-butterfly`, `legendre-transpose` or `legendre-sum`.
+    /// `fft-transpose`, `fft-butterfly`, `legendre-transpose` or `legendre-sum`; or the pattern.
     pub stage: String,
-    /// The layouts.
+    /// The layouts; none of a pattern.
     pub layouts: Vec<String>,
     /// Ranks that exchange.
     pub ranks: usize,
@@ -168,6 +170,17 @@ pub struct StageWayRecord {
     pub stage: String,
     /// The way.
     pub way: String,
+}
+
+/// One setting of a production model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingRecord {
+    /// Its name.
+    pub name: String,
+    /// Its value, as the model's namelist spells it.
+    pub value: String,
+    /// What it rests on.
+    pub evidence: String,
 }
 
 /// A candidate that could not be measured.

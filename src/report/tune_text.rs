@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::measuring;
 use super::provenance::Provenance;
 use super::tune::{
-    FinalistRecord, LayoutRecord, RatioRecord, StageRecord, TimeRecord, TuneResults, WayRecord,
+    FinalistRecord, LayoutRecord, RatioRecord, SettingRecord, StageRecord, TimeRecord, TuneResults,
+    WayRecord,
 };
 use super::units::{bytes, seconds};
 use crate::problem::definition::Problem;
@@ -17,7 +18,7 @@ const WAYS: usize = 8;
 const FINALISTS: usize = 24;
 
 /// The block printed before anything is measured.
-pub fn header(provenance: &Provenance, problem: &Problem, layouts: usize) -> String {
+pub fn header(provenance: &Provenance, problem: &Problem, layouts: Option<usize>) -> String {
     let levels = if problem.levels == 1 {
         "level"
     } else {
@@ -31,7 +32,8 @@ pub fn header(provenance: &Provenance, problem: &Problem, layouts: usize) -> Str
         problem.nlon,
         problem.levels
     );
-    let lines = [("case", what), ("layouts", layouts.to_string())];
+    let mut lines = vec![("case", what)];
+    lines.extend(layouts.map(|layouts| ("layouts", layouts.to_string())));
     measuring::header(provenance, "tune", "", &lines)
 }
 
@@ -48,7 +50,10 @@ pub fn results(results: &TuneResults) -> String {
     for record in &results.stages {
         text.push_str(&stage(record));
     }
-    text.push_str(&ranking(&results.ranking));
+    if !results.ranking.is_empty() {
+        text.push_str(&ranking(&results.ranking));
+    }
+    text.push_str(&settings(&results.settings));
     text.push_str(&default(results));
     for (title, lines) in [
         ("Failed, left out", failed(results)),
@@ -68,6 +73,23 @@ pub fn results(results: &TuneResults) -> String {
         for line in first.fragment.lines() {
             let _ = writeln!(text, "    {line}");
         }
+    }
+    text
+}
+
+/// The settings, as a namelist takes them, with what they rest on.
+fn settings(settings: &[SettingRecord]) -> String {
+    if settings.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nSettings\n".to_owned();
+    let mut before = "";
+    for setting in settings {
+        if setting.evidence != before {
+            let _ = writeln!(text, "    ! {}", setting.evidence);
+        }
+        before = &setting.evidence;
+        let _ = writeln!(text, "    {} = {}", setting.name, setting.value);
     }
     text
 }
@@ -118,11 +140,18 @@ fn stage(record: &StageRecord) -> String {
         })
     };
     let mut text = format!(
-        "\nStage {} between {} ranks, alone; layouts: {}\nsensitivity: typical {}, worst {}: {}\n\
+        "\n{}\nsensitivity: typical {}, worst {}: {}\n\
          {:<50} {:>10} {:>23} {:>7} {:>15}\n",
-        record.stage,
-        record.ranks,
-        record.layouts.join("; "),
+        if record.layouts.is_empty() {
+            format!("Pattern {}, {} ranks", record.stage, record.ranks)
+        } else {
+            format!(
+                "Stage {} between {} ranks, alone; layouts: {}",
+                record.stage,
+                record.ranks,
+                record.layouts.join("; ")
+            )
+        },
         percent(record.typical),
         percent(record.worst),
         record.grade.as_deref().unwrap_or("-"),

@@ -233,6 +233,7 @@ impl<T: Transport> Search<'_, T> {
             failed: std::mem::take(&mut self.failed),
             wrong: std::mem::take(&mut self.wrong),
             notes: std::mem::take(&mut self.notes),
+            settings: Vec::new(),
             unavailable: Vec::new(),
         })
     }

@@ -136,6 +136,82 @@ fn what_hung_before_is_left_out() {
 }
 
 #[test]
+fn settings_of_production_models() {
+    let folder = folder("tune-for");
+    for (target, names) in [
+        (
+            "cam",
+            &[
+                "swap_comm_protocol",
+                "swap_comm_maxreq",
+                "phys_alltoall",
+                "fc_gather_flow_cntl",
+            ][..],
+        ),
+        (
+            "eam",
+            &["swap_comm_protocol", "swap_comm_maxreq", "phys_alltoall"],
+        ),
+        (
+            "pio",
+            &[
+                "pio_rearr_comm_type",
+                "pio_rearr_comm_enable_hs_comp2io",
+                "pio_rearr_comm_enable_isend_io2comp",
+                "pio_rearr_comm_max_pend_req_comp2io",
+            ],
+        ),
+        ("mct", &["mct_usealltoall"]),
+    ] {
+        let words = "tune n.toml --ranks 4 --set problem.truncation=21 --json r.json --for";
+        let outcome = go(&folder, &format!("{words} {target}"));
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let results = result(&folder, "r.json");
+        assert_eq!(results["mode"], format!("for {target}"));
+        let settings = results["settings"].as_array().unwrap();
+        for name in names {
+            let setting = settings
+                .iter()
+                .find(|setting| setting["name"] == *name)
+                .unwrap();
+            let (value, why) = (setting["value"].as_str(), setting["evidence"].as_str());
+            let line = format!("    {name} = {}\n", value.unwrap());
+            assert!(outcome.stdout.contains(&line), "{line}");
+            assert!(outcome.stdout.contains(why.unwrap()));
+        }
+        if target == "cam" {
+            let protocol = settings[0]["value"].as_str().unwrap();
+            let way = &results["stages"][0]["ways"];
+            let best = way.as_array().unwrap().iter();
+            let best = best.map(|way| way["way"].as_str().unwrap());
+            let mut pairwise = best.filter(|way| way.starts_with("simple/"));
+            let name = pairwise.next().unwrap().split_whitespace().next().unwrap();
+            let numbers = [
+                "nonblocking-recv",
+                "nonblocking",
+                "ready",
+                "nonblocking-ready",
+            ];
+            let place = numbers
+                .iter()
+                .position(|known| format!("simple/{known}") == name);
+            assert_eq!(protocol, (2 + place.unwrap()).to_string());
+        }
+    }
+    for (words, said) in [
+        ("--for wrf", "cam, eam, pio, mct"),
+        (
+            "--for pio --io-ranks 3",
+            "--io-ranks 3: must be from 1 to 2",
+        ),
+        ("--for cam --order simple", "cannot be used with"),
+        ("--io-ranks 1", "--for"),
+    ] {
+        super::refused(&folder, &format!("tune n.toml --ranks 2 {words}"), &[said]);
+    }
+}
+
+#[test]
 fn bad_options_are_refused_in_a_line() {
     let folder = folder("tune-bad");
     std::fs::write(folder.0.join("other.toml"), "[time]\ndt = 1.0\n").unwrap();

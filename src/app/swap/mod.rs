@@ -2,7 +2,7 @@
 
 mod advice;
 pub mod options;
-mod results;
+pub(in crate::app) mod results;
 
 use std::io::Write;
 use std::path::Path;
@@ -26,7 +26,7 @@ use crate::transport::Transport;
 use crate::transport::threads::ThreadOptions;
 
 /// Bytes of the last cache level; a guess where the system does not tell.
-fn cache_bytes() -> usize {
+pub(in crate::app) fn cache_bytes() -> usize {
     machine::last_cache_bytes().unwrap_or(64 << 20)
 }
 

@@ -27,14 +27,14 @@ pub(super) const DEFINITIONS: [&str; 5] = [
 ];
 
 /// The times of all pairs together at one point: per round the slowest pair's.
-pub(super) struct Joint {
+pub(in crate::app) struct Joint {
     /// What is compared: a case without volume and iterations.
-    pub(super) candidate: Case,
-    pub(super) case: Case,
-    pub(super) messages: usize,
+    pub(in crate::app) candidate: Case,
+    pub(in crate::app) case: Case,
+    pub(in crate::app) messages: usize,
     /// Seconds by round.
-    pub(super) rounds: BTreeMap<usize, f64>,
-    pub(super) median: f64,
+    pub(in crate::app) rounds: BTreeMap<usize, f64>,
+    pub(in crate::app) median: f64,
 }
 
 /// The same for patterns of all ranks.
@@ -210,7 +210,8 @@ fn figures(moved: f64, curve: &[(usize, f64)]) -> Figures {
     }
 }
 
-fn joint(point: &Point) -> Option<Joint> {
+/// The times of all pairs at one point; `None`: there are none.
+pub(in crate::app) fn joint(point: &Point) -> Option<Joint> {
     let mut rounds: BTreeMap<usize, f64> = BTreeMap::new();
     let pairs: Vec<Vec<Sample>> = point.samples.iter().map(|samples| kept(samples)).collect();
     let mut seen: BTreeMap<usize, usize> = BTreeMap::new();

@@ -3,6 +3,7 @@
 mod fragments;
 mod journal;
 pub mod options;
+pub mod production;
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -45,6 +46,17 @@ const DEFINITIONS: [&str; 6] = [
      of sums in another order",
 ];
 
+/// The same of patterns.
+const PATTERN_DEFINITIONS: [&str; 3] = [
+    "pattern: seconds of one whole exchange of all ranks, the largest of all; all-to-all: V bytes a \
+     rank, the same share to every rank; gather:K: every rank sends the same share of V to each of K \
+     I/O ranks; scatter:K: backwards; the data of the first and the last exchange are checked",
+    "ratio: times over the fastest's, round by round; median and its 95 % interval; within noise: \
+     the interval does not lie above 1",
+    "sensitivity: (median - min)/min and (max - min)/min of the ways' median times; low up to 5 %, \
+     high from 15 %, by the first",
+];
+
 /// Searches, prints, writes the result.
 ///
 /// # Errors
@@ -54,6 +66,23 @@ pub fn run(options: &TuneOptions, job: &Job) -> Result<()> {
     let session = Session::load(&options.file, &options.set, ranks)?;
     session.check_memory()?;
     session.check_engines(job)?;
+    if let Some(target) = options.target {
+        options.budget()?;
+        if job.is_root() {
+            check_files(options)?;
+        }
+        let Some((mut results, mut provenance)) = production::run(target, options, &session, job)?
+        else {
+            return Ok(());
+        };
+        provenance.finish();
+        print(&format!(
+            "{}\n",
+            tune_text::header(&provenance, &session.namelist.problem, None)
+        ))?;
+        results.definitions = PATTERN_DEFINITIONS.map(str::to_owned).to_vec();
+        return conclude(options, &session, results, provenance);
+    }
     let (mut plan, notes) = plan(options, &session, job, ranks)?;
     let (_, unavailable) = options.ways(job)?;
     let journal = Mutex::new(if job.is_root() {
@@ -190,7 +219,11 @@ impl Program for Tuning<'_> {
         if let Some(provenance) = &provenance {
             print(&format!(
                 "{}\n",
-                tune_text::header(provenance, &self.plan.problem, self.plan.layouts.len())
+                tune_text::header(
+                    provenance,
+                    &self.plan.problem,
+                    Some(self.plan.layouts.len())
+                )
             ))?;
         }
         let mut plan = self.plan.clone();
@@ -284,7 +317,7 @@ fn conclude(
             results.wrong.join("; ")
         ));
     }
-    if results.ranking.is_empty() {
+    if results.ranking.is_empty() && results.settings.is_empty() {
         reasons.push("no candidate could be measured".to_owned());
     }
     let verdict = Verdict::from_reasons(reasons);
@@ -307,6 +340,8 @@ fn conclude(
         "protocol": options.protocol,
         "engine": options.engine,
         "overlap": options.overlap,
+        "for": options.target.map(production::Target::name),
+        "io_ranks": options.io_ranks,
     });
     let record = Record::new(Kind::Tune, verdict, provenance, input, results);
     let written = write(options, &record);

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::production::Target;
 use crate::app::launch::Job;
-use crate::app::words::{engine_of, input, named};
+use crate::app::words::{engine_of, input, named, whole};
 use crate::decomp::algorithm::{FftAlgorithm, LegendreAlgorithm};
 use crate::decomp::mesh::RankOrder;
 use crate::error::Result;
@@ -116,6 +117,12 @@ pub struct TuneOptions {
         conflicts_with = "exhaustive"
     )]
     pub only: Vec<PathBuf>,
+    /// Settings of a production model or library instead, in its own terms, from patterns like its own
+    #[arg(long = "for", value_name = "MODEL", conflicts_with_all = ["exhaustive", "only", "fragment", "journal", "mesh", "rank_order", "fft", "legendre", "transpose", "sum", "order", "protocol", "engine", "overlap"])]
+    pub target: Option<Target>,
+    /// I/O ranks of --for pio (a quarter of the ranks)
+    #[arg(long, value_name = "K", value_parser = whole, requires = "target")]
+    pub io_ranks: Option<usize>,
     /// Keep here what is under way; what a run before this one did not end is left out
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
