@@ -119,6 +119,93 @@ fn the_same_bits_as_on_threads() {
 }
 
 #[test]
+fn distributed_algorithms_have_the_bits_of_threads() {
+    for (ranks, keys) in [
+        (
+            2,
+            "mesh=[2,1] fft=\"distributed\" order=\"simple\" protocol=\"ready\"",
+        ),
+        (
+            2,
+            "mesh=[2,1] fft=\"distributed\" order=\"delayed\" protocol=3 overlap=true",
+        ),
+        (
+            2,
+            "mesh=[1,2] legendre=\"distributed\" sum=\"halving\" protocol=\"native\"",
+        ),
+        (
+            2,
+            "mesh=[1,2] legendre=\"distributed\" sum=\"ring\" order=\"delayed\" protocol=9",
+        ),
+        (
+            2,
+            "mesh=[1,2] legendre=\"distributed\" sum=\"exchange\" protocol=0",
+        ),
+        (
+            4,
+            "mesh=[2,2] fft=\"distributed\" legendre=\"distributed\" sum=\"exchange\"",
+        ),
+        (
+            4,
+            "mesh=[1,4] legendre=\"distributed\" sum=\"pipelined-ring\" order=\"simple\" protocol=5",
+        ),
+        (
+            4,
+            "mesh=[4,1] fft=\"distributed\" order=\"simple\" protocol=\"native\"",
+        ),
+    ] {
+        if ranks > most_ranks() {
+            eprintln!("not run on {ranks} ranks: {keys}");
+            continue;
+        }
+        let sets = keys.split(' ').map(|key| format!("--set algorithm.{key}"));
+        let words = format!("{RUN} {}", sets.collect::<Vec<_>>().join(" "));
+        let threads = Command::new(env!("CARGO_BIN_EXE_pstswm"))
+            .args(words.split_whitespace())
+            .args(["--ranks", &ranks.to_string()])
+            .output()
+            .unwrap();
+        let output = launch(ranks, &words);
+        assert!(output.status.success(), "{keys}: {}", text(&output.stderr));
+        assert_eq!(
+            checksum(&output),
+            checksum(&threads),
+            "{ranks} ranks {keys}"
+        );
+    }
+}
+
+#[test]
+fn a_search_over_the_library() {
+    let folder = common::Folder::new("mpi-tune");
+    let path = folder.0.join("r.json");
+    let small = "namelists/quickstart.toml --set problem.truncation=21";
+    for (more, name) in [
+        (
+            "--order ordered --protocol 2,3 --engine pairwise,alltoallv",
+            "search",
+        ),
+        ("--for pio", "for pio"),
+    ] {
+        let words = format!("tune {small} {more} --json {}", path.display());
+        let output = launch(2, &words);
+        assert!(output.status.success(), "{more}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stdout).matches("VALID").count(), 1);
+        let record: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let results = &record["results"];
+        assert_eq!(results["mode"], name);
+        let found = if name == "search" {
+            "ranking"
+        } else {
+            "settings"
+        };
+        assert!(!results[found].as_array().unwrap().is_empty());
+        assert_eq!(results["wrong"], serde_json::json!([]));
+    }
+}
+
+#[test]
 fn windows_that_the_library_mixes_are_refused() {
     if !pstswm::transport::mpi::library().starts_with("Open MPI v4.") {
         return;

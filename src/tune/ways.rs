@@ -297,10 +297,20 @@ mod tests {
     }
 
     #[test]
-    fn a_way_is_what_was_put() {
-        let mut choice = ExchangeChoice::default();
-        choice.engine = Some(EngineKind::Persistent);
-        assert_eq!(Way::Transpose(choice).name(), "persistent");
-        assert_eq!(Way::Transpose(choice).keys(), ["engine = \"persistent\""]);
+    fn names_and_keys_say_the_way() {
+        let persistent = Way::Transpose(ExchangeChoice {
+            engine: Some(EngineKind::Persistent),
+            ..ExchangeChoice::default()
+        });
+        assert_eq!(persistent.name(), "persistent");
+        assert_eq!(persistent.keys(), ["engine = \"persistent\""]);
+        let sum = Way::Sum(SumChoice {
+            algorithm: SumAlgorithm::Ring,
+            handshake: true,
+            ..SumChoice::default()
+        });
+        assert_eq!(sum.name(), "ring ordered/nonblocking-recv handshake");
+        assert!(sum.keys().contains(&"sum = \"ring\"".to_owned()));
+        assert!(!sum.keys().iter().any(|key| key.starts_with("overlap")));
     }
 }
