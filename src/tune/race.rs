@@ -22,6 +22,7 @@ pub struct Race {
     alive: Vec<bool>,
     /// Candidates that never drop out.
     kept: Vec<bool>,
+    tolerance: f64,
 }
 
 impl Race {
@@ -31,7 +32,13 @@ impl Race {
             times: vec![Vec::new(); candidates],
             alive: vec![true; candidates],
             kept: vec![false; candidates],
+            tolerance: TOLERANCE,
         }
+    }
+
+    /// The same, in which a candidate must be slower by this much to be dropped.
+    pub fn tolerating(self, tolerance: f64) -> Self {
+        Self { tolerance, ..self }
     }
 
     /// Never drops a candidate, however slow.
@@ -113,7 +120,7 @@ impl Race {
             } else {
                 self.ratio(candidate, best).ci95_low
             };
-            if !self.kept[candidate] && low.is_some_and(|low| low > 1.0 + TOLERANCE) {
+            if !self.kept[candidate] && low.is_some_and(|low| low > 1.0 + self.tolerance) {
                 self.alive[candidate] = false;
             }
         }

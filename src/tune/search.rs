@@ -6,8 +6,8 @@
 //!    slower beyond noise drops out. The best of them are tried with windows and handshakes. A layout
 //!    whose floor and fastest way together are slower than the fastest whole step is out.
 //! 3. Layouts with the best ways of their stages take whole steps, interleaved; likewise.
-//! 4. Finalists, the layouts that are left with the few best ways of each stage, and the namelist's own
-//!    choice, take whole steps, interleaved: the ranking.
+//! 4. Finalists, the layouts that are left with the few best ways of each stage and the best of every
+//!    kind, and the namelist's own choice, take whole steps, interleaved: the ranking.
 
 mod finals;
 mod stages;
@@ -176,9 +176,11 @@ impl<T: Transport> Search<'_, T> {
                 stages = self.stages(&mut entries)?;
                 let left = self.best_layouts(&mut entries)?;
                 for &entry in &left {
-                    for choice in combinations(&entries[entry], &self.plan.base, FINAL_WAYS) {
-                        chosen.push((entry, choice));
-                    }
+                    let (entry_of, base) = (&entries[entry], &self.plan.base);
+                    let choices = combinations(entry_of, base, FINAL_WAYS)
+                        .into_iter()
+                        .chain(finals::variants(entry_of, base));
+                    chosen.extend(choices.map(|choice| (entry, choice)));
                 }
             }
             Mode::Exhaustive => {

@@ -139,6 +139,18 @@ impl Way {
         name
     }
 
+    /// What it has in common with others: algorithm or engine, and whether it overlaps.
+    pub fn kind(&self) -> (&'static str, bool) {
+        match self {
+            Self::Transpose(way) => match way.engine {
+                Some(engine) => (engine.name(), false),
+                None => (way.transpose.name(), way.overlap),
+            },
+            Self::Butterfly(way) => ("swap", way.method.overlap),
+            Self::Sum(way) => (way.algorithm.name(), false),
+        }
+    }
+
     /// Its keys in a table of the namelist.
     pub fn keys(&self) -> Vec<String> {
         let mut keys = Vec::new();

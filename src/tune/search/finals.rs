@@ -1,6 +1,6 @@
 //! Whole choices as whole steps.
 
-use super::{Candidate, Entry, FINAL_LAYOUTS, Mode, News, Search, stage_name};
+use super::{Candidate, Entry, FINAL_LAYOUTS, FINAL_WAYS, Mode, News, Search, stage_name};
 use crate::pencil::choice::AlgorithmChoice;
 use crate::report::tune::{FinalistRecord, StageWayRecord};
 use crate::solver::SolverError;
@@ -12,6 +12,10 @@ use crate::tune::ways::Way;
 /// Largest distance of a candidate's step from the same step with the namelist's ways: sums in
 /// another order round differently, everything else is the same bits.
 const DISTANCE: f64 = 1e-11;
+
+/// How much slower than the fastest a layout may be with the ways that are best alone: in the final
+/// it has others, too.
+const LAYOUTS_WITHIN: f64 = 0.15;
 
 impl<T: Transport> Search<'_, T> {
     /// Step 3: layouts with their best ways; those that go to the final.
@@ -31,7 +35,7 @@ impl<T: Transport> Search<'_, T> {
             }
         }
         let mut candidates = self.candidates(entries, &chosen)?;
-        let mut race = Race::new(candidates.len());
+        let mut race = Race::new(candidates.len()).tolerating(LAYOUTS_WITHIN);
         self.step_race(
             "layouts with the best ways",
             &mut race,
@@ -194,6 +198,24 @@ pub(super) fn combinations<T: Transport>(
             .iter()
             .flat_map(|choice| ways.iter().take(most).map(|way| with(choice, way)))
             .collect();
+    }
+    choices
+}
+
+/// The best ways of a layout's stages, with one of them exchanged for one beyond the best few.
+pub(super) fn variants<T: Transport>(
+    entry: &Entry<T>,
+    base: &AlgorithmChoice,
+) -> Vec<AlgorithmChoice> {
+    let best = combinations(entry, base, 1);
+    let mut choices = Vec::new();
+    for (stage, ways) in &entry.stages {
+        for way in ways.iter().skip(FINAL_WAYS) {
+            for mut choice in best.iter().copied() {
+                way.put(*stage, &mut choice);
+                choices.push(choice);
+            }
+        }
     }
     choices
 }

@@ -16,6 +16,9 @@ use crate::tune::ways::{self, Way};
 /// Ways of a stage that are tried with windows and handshakes.
 const REFINED: usize = 3;
 
+/// How much slower than the fastest, alone, the fastest of a kind may be to go to the final.
+const KINDS_WITHIN: f64 = 2.0;
+
 /// Bytes of a rank for the buffers of ways that are in a race together.
 const ROOM: usize = 1 << 30;
 
@@ -122,12 +125,20 @@ impl<T: Transport> Search<'_, T> {
             standings = second;
             standings.extend(rest);
         }
-        let best: Vec<Way> = standings
+        let mut best: Vec<Way> = standings
             .iter()
             .filter(|(_, record)| !record.dropped)
             .map(|(way, _)| *way)
             .take(FINAL_WAYS)
             .collect();
+        // In a step caches hold other things than alone, which some kinds of ways mind more than
+        // others: the fastest of every kind goes to the final, too.
+        for (way, record) in &standings {
+            let known = best.iter().any(|other| other.kind() == way.kind());
+            if !known && record.ratio.median <= KINDS_WITHIN {
+                best.push(*way);
+            }
+        }
         let medians: Vec<f64> = standings.iter().map(|(_, r)| r.seconds.median).collect();
         let sensitivity = Sensitivity::of(&medians);
         let record = StageRecord {
