@@ -554,7 +554,7 @@ fn algorithm(choice: &AlgorithmChoice) -> AlgorithmRecord {
     };
     AlgorithmRecord {
         fft: choice.fft.name().to_owned(),
-        legendre: "transpose".to_owned(),
+        legendre: choice.legendre.name().to_owned(),
         fft_transpose: exchange(&choice.fft_transpose),
         legendre_transpose: exchange(&choice.legendre_transpose),
     }

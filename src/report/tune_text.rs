@@ -185,13 +185,16 @@ fn stage(record: &StageRecord) -> String {
 
 fn ranking(ranking: &[FinalistRecord]) -> String {
     let mut text = format!(
-        "\nRanking, whole steps\n{:>10} {:>23} {:>7} {:>15} {:<7}  choice\n",
+        "\nRanking, whole steps; noise: within noise of the fastest; few: fewer than six samples; out: \
+         dropped as slower\n{:>10} {:>23} {:>7} {:>15} {:<7}  choice\n",
         "step", "95 % interval", "ratio", "95 % interval", ""
     );
     for one in ranking.iter().take(FINALISTS) {
         let mut marks = Vec::new();
-        if one.ratio.within_noise && one.ratio.median != 1.0 {
-            marks.push("noise");
+        match one.ratio.ci95_low {
+            None => marks.push("few"),
+            Some(_) if one.ratio.within_noise && one.ratio.median != 1.0 => marks.push("noise"),
+            Some(_) => {}
         }
         if one.dropped {
             marks.push("out");
@@ -206,12 +209,13 @@ fn ranking(ranking: &[FinalistRecord]) -> String {
             .collect();
         let _ = writeln!(
             text,
-            "{:>10} {:>23} {} {:<7}  {}: {}",
+            "{:>10} {:>23} {} {:<7}  {}{}{}",
             seconds(one.step_seconds.median),
             interval(&one.step_seconds),
             ratio(&one.ratio),
             marks.join(" "),
             one.layout,
+            if ways.is_empty() { "" } else { ": " },
             ways.join(", ")
         );
     }
@@ -232,10 +236,10 @@ fn default(results: &TuneResults) -> String {
         }
         _ => String::new(),
     };
-    let noise = if default.within_noise {
-        ": no difference beyond noise"
-    } else {
-        ""
+    let noise = match default.ci95_low {
+        None => ": too few samples to tell",
+        Some(_) if default.within_noise => ": no difference beyond noise",
+        Some(_) => "",
     };
     format!("\nThe namelist's own choice takes {percent:.1} %{ends} more than the fastest{noise}\n")
 }

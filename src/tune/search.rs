@@ -14,7 +14,7 @@ mod stages;
 
 use super::bench::Bench;
 use super::layout::Layout;
-use super::race::Race;
+use super::race::{FEWEST, Race};
 use super::ways::{self, Wanted, Way};
 use crate::measure::Movement;
 use crate::pencil::choice::AlgorithmChoice;
@@ -28,6 +28,9 @@ use crate::transport::{Transport, TransportError};
 
 /// Most rounds of each kind of race.
 const ROUNDS: [usize; 4] = [10, 16, 20, 80];
+
+/// The last kind.
+const FINAL: usize = 3;
 
 /// Rounds where every candidate is kept.
 const ALL_ROUNDS: usize = 40;
@@ -330,6 +333,11 @@ impl<T: Transport> Search<'_, T> {
         Ok(self.bench.elapsed()? > SHARES[kind] * self.plan.budget)
     }
 
+    /// Whether twice the budget is spent. Every rank calls it.
+    fn is_far_too_late(&self) -> Result<bool, SolverError> {
+        Ok(self.bench.elapsed()? > 2.0 * self.plan.budget)
+    }
+
     /// Rounds until the race is decided, has had enough of them, or its time is over. `sample`
     /// times one candidate on this rank: values of which the largest over ranks counts, the first
     /// being the time that decides; they go to `seen`.
@@ -366,7 +374,9 @@ impl<T: Transport> Search<'_, T> {
             if drops {
                 race.drop_slower();
             }
-            let late = self.is_late(kind)?;
+            // Without an interval the ranking says nothing: the final may go on for as long again.
+            let few = kind == FINAL && rounds < FEWEST && !self.is_far_too_late()?;
+            let late = !few && self.is_late(kind)?;
             let most = if drops || kind == 0 {
                 ROUNDS[kind]
             } else {
@@ -374,7 +384,7 @@ impl<T: Transport> Search<'_, T> {
             };
             if late && rounds < most && !race.is_decided() {
                 self.notes.push(format!(
-                    "{about}: the budget ended it after {rounds} of {most} rounds"
+                    "{about}: the budget ended it in round {rounds} of {most}"
                 ));
             }
             if late || rounds >= most || (drops && race.is_decided()) {
@@ -397,8 +407,10 @@ impl<T: Transport> Search<'_, T> {
             0,
             false,
             |search, index| {
-                let model = &mut entries[index].model;
-                let sample = search.bench.steps(model, None, steps[index])?;
+                let entry = &mut entries[index];
+                // Every sample is of the same steps.
+                entry.model.return_to(&entry.check[0]);
+                let sample = search.bench.steps(&mut entry.model, None, steps[index])?;
                 taken += steps[index] as u64;
                 Ok([sample.step, sample.floor])
             },

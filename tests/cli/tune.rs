@@ -247,3 +247,19 @@ fn bad_options_are_refused_in_a_line() {
     let many = "tune n.toml --ranks 4 --exhaustive";
     refused_in_a_line(&folder, many, &["combinations, at most 4096"]);
 }
+
+#[test]
+fn a_run_records_the_algorithms_it_used() {
+    let folder = folder("tune-record");
+    let set = "--set algorithm.legendre=\"distributed\" --set algorithm.fft=\"single-transpose\"";
+    let words = format!(
+        "run n.toml --ranks 4 --set algorithm.mesh=[2,2] --set problem.days=0.125 {set} \
+         --set output.samples-per-file=0 --set output.checkpoint-hours=0 --json r.json"
+    );
+    let outcome = go(&folder, &words);
+    assert_eq!(outcome.code, 0, "{}{}", outcome.stdout, outcome.stderr);
+    let record: Value = serde_json::from_str(&text(&folder, "r.json")).unwrap();
+    let algorithm = &record["results"]["setup"]["algorithm"];
+    assert_eq!(algorithm["legendre"], "distributed");
+    assert_eq!(algorithm["fft"], "single-transpose");
+}

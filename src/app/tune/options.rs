@@ -109,7 +109,7 @@ pub struct TuneOptions {
     /// Whole steps of every combination, nothing pruned: to check the search
     #[arg(long)]
     pub exhaustive: bool,
-    /// Only the choices of these files (TOML with [algorithm] tables), as whole steps
+    /// Only the choices of these files (TOML with tables algorithm), as whole steps
     #[arg(
         long,
         value_name = "FILE",
@@ -126,7 +126,7 @@ pub struct TuneOptions {
     /// Keep here what is under way; what a run before this one did not end is left out
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
-    /// Write the [algorithm] tables of the fastest
+    /// Write the tables of the namelist for the fastest
     #[arg(long, value_name = "FILE")]
     pub fragment: Option<PathBuf>,
     /// Override a key of the namelist, for example --set problem.levels=4 (repeatable)

@@ -166,10 +166,14 @@ impl<T: Transport> Search<'_, T> {
             self.plan.mode == Mode::Search,
             |search, index| {
                 let candidate = &mut candidates[index];
-                let model = &mut entries[candidate.entry].model;
+                let entry = &mut entries[candidate.entry];
+                // Every sample is of the same steps.
+                entry.model.return_to(&entry.check[0]);
                 let movements = Some(&mut candidate.movements);
                 taken += steps[index] as u64;
-                let sample = search.bench.steps(model, movements, steps[index])?;
+                let sample = search
+                    .bench
+                    .steps(&mut entry.model, movements, steps[index])?;
                 Ok([sample.step, sample.floor])
             },
             |_, _| {},

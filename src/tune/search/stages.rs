@@ -254,9 +254,8 @@ impl<T: Transport> Search<'_, T> {
             rounds += 1;
             let late = self.bench.elapsed()? > until;
             if late && rounds < FEWEST {
-                self.notes.push(format!(
-                    "{about}: the budget ended it after {rounds} rounds"
-                ));
+                self.notes
+                    .push(format!("{about}: the budget ended it in round {rounds}"));
             }
             if late || rounds >= ROUNDS[1] || race.is_decided() {
                 (self.tell)(News::Over(rounds));
