@@ -12,7 +12,7 @@ use crate::transport::{Block, EngineKind, Pattern, Transport, TransportError};
 pub const FEWEST: usize = 6;
 
 /// Samples taken to learn what they cost besides their swaps.
-const TRIALS: usize = 4;
+const TRIALS: usize = 5;
 
 /// Share of late starts above which ranks get more time to come.
 const MANY_LATE: f64 = 0.1;
@@ -338,12 +338,15 @@ impl<T: Transport> Rank<'_, T> {
         let begin = self.group.now();
         self.clock.resynchronise(self.group)?;
         let compared = self.group.now();
-        let mut swaps = 0.0;
-        for _ in 0..TRIALS {
-            swaps += self.sample(shortest)?[0] * shortest.case.iterations as f64;
+        // The median: one interruption must not make every point look long.
+        let mut trials = [0.0; TRIALS];
+        for trial in &mut trials {
+            let before = self.group.now();
+            let swaps = self.sample(shortest)?[0] * shortest.case.iterations as f64;
+            *trial = self.group.now() - before - swaps;
         }
-        let samples = self.group.now() - compared - swaps;
-        let mut besides = [(compared - begin) / count as f64 + samples / TRIALS as f64];
+        trials.sort_by(f64::total_cmp);
+        let mut besides = [(compared - begin) / count as f64 + trials[TRIALS / 2]];
         collective::allreduce(self.group, &mut besides, largest)?;
         Ok(besides[0])
     }

@@ -233,22 +233,34 @@ fn patterns_of_all_ranks() {
 #[test]
 fn a_cap_leaves_points_out_and_says_so() {
     let folder = Folder::new("swap-cap");
-    let words = "swap --volume 8KiB --messages 1,1024 --iterations 200 --order simple --protocol 3 \
+    let words = "swap --volume 8KiB --messages 1,1024 --iterations 500 --order simple --protocol 3 \
                  --overlap no --json r.json";
-    let curve = |more: &str| {
-        let outcome = go(&folder, &format!("{words} {more}"));
-        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let curve = || {
         let record: Value = serde_json::from_str(&text(&folder, "r.json")).unwrap();
-        let case = record["results"]["cases"][0].clone();
-        (case["curve"].clone(), outcome.stderr)
+        record["results"]["cases"][0]["curve"].clone()
     };
-    // A cap between what six samples of one message take and what six of 1024 take, here and now.
-    let (times, _) = curve("--repeat 12 --max-seconds 0");
-    let median = |at: usize| times[at]["seconds"]["median"].as_f64().unwrap();
-    let cap = 6.0 * 200.0 * (median(0) * median(1)).sqrt();
-    let (capped, said) = curve(&format!("--repeat 20 --max-seconds {cap}"));
-    assert!(said.contains("1 point left out: --max-seconds"), "{said}");
-    assert!(!capped[0]["seconds"].is_null() && capped[1]["seconds"].is_null());
+    // A cap between what six samples of one message take and what six of 1024 take, here and now; on
+    // a busy machine the next moment may be another.
+    let mut said = String::new();
+    for _ in 0..10 {
+        let outcome = go(&folder, &format!("{words} --repeat 6 --max-seconds 0"));
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let times = curve();
+        let median = |at: usize| times[at]["seconds"]["median"].as_f64().unwrap();
+        let cap = 6.0 * 500.0 * (median(0) * median(1)).sqrt();
+        let outcome = go(&folder, &format!("{words} --repeat 20 --max-seconds {cap}"));
+        said = outcome.stderr;
+        if outcome.code == 0 && said.contains("1 point left out: --max-seconds") {
+            let capped = curve();
+            assert!(!capped[0]["seconds"].is_null() && capped[1]["seconds"].is_null());
+            return;
+        }
+        assert!(
+            outcome.code == 0 || said.contains("holds no six samples"),
+            "{said}"
+        );
+    }
+    panic!("no cap left out one of two points: {said}");
 }
 
 #[test]
