@@ -18,7 +18,7 @@ use crate::report::netcdf::{
     check_target, last_history_time, next_history_number, read_checkpoint,
 };
 use crate::report::progress::Progress;
-use crate::report::provenance::{Context, Provenance};
+use crate::report::provenance::Provenance;
 use crate::report::record::{Kind, Record, Verdict};
 use crate::report::run::{
     AlgorithmRecord, Courant, DiagnosticsRecord, ExchangeRecord, MemoryRecord, MeshRecord,
@@ -211,14 +211,7 @@ impl<'a, T: Transport> Rank<'a, T> {
         let (session, speak) = (integration.session, integration.speak);
         let list = &session.namelist;
         let root = comm.rank() == 0;
-        let provenance = session::gather_places(&comm)?.map(|places| {
-            Provenance::collect(Context {
-                transport: T::NAME.to_owned(),
-                transport_library: comm.library(),
-                places,
-                seed: list.measure.seed,
-            })
-        });
+        let provenance = session::provenance(&comm, list.measure.seed)?;
         let mut model = session.model(comm)?;
         if integration.restarts {
             model

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::exchange::collective;
 use crate::namelist::{self, Namelist};
 use crate::pencil::PencilError;
-use crate::report::provenance::Place;
+use crate::report::provenance::{Context, Place, Provenance};
 use crate::report::{machine, units};
 use crate::solver::{Model, SolverError};
 use crate::transform::kernels::Family;
@@ -75,6 +75,19 @@ pub(super) fn gather_places<T: Transport>(comm: &T) -> Result<Option<Vec<Place>>
         })
     };
     Ok(Some(all.iter().map(place).collect()))
+}
+
+/// Where a result comes from, on rank 0. Every rank calls it.
+pub(super) fn provenance<T: Transport>(comm: &T, seed: u64) -> Result<Option<Provenance>> {
+    let places = gather_places(comm)?;
+    Ok(places.map(|places| {
+        Provenance::collect(Context {
+            transport: T::NAME.to_owned(),
+            transport_library: comm.library(),
+            places,
+            seed,
+        })
+    }))
 }
 
 /// Everything a rank needs to know.

@@ -56,11 +56,6 @@ impl Race {
         self.alive[candidate]
     }
 
-    /// Takes a candidate out for a reason of its own.
-    pub fn remove(&mut self, candidate: usize) {
-        self.alive[candidate] = false;
-    }
-
     /// Adds a round: the times of those still in.
     pub fn push(&mut self, round: &[(usize, f64)]) {
         for &(candidate, time) in round {

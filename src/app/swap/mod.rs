@@ -18,7 +18,7 @@ use crate::bench::sweep::{self, News, Sweep};
 use crate::error::{Error, Result};
 use crate::exchange::eager;
 use crate::measure::ClockQuality;
-use crate::report::provenance::{Context, Provenance};
+use crate::report::provenance::Provenance;
 use crate::report::record::{Kind, Record, Verdict};
 use crate::report::swap::{ClockRecord, SwapResults, Unavailable};
 use crate::report::{csv, json, machine, swap_text, text, units};
@@ -137,14 +137,7 @@ impl Program for SwapTest<'_> {
     type Output = Option<Outcome>;
 
     fn run<T: Transport>(&self, comm: T) -> Result<Self::Output> {
-        let provenance = session::gather_places(&comm)?.map(|places| {
-            Provenance::collect(Context {
-                transport: T::NAME.to_owned(),
-                transport_library: comm.library(),
-                places,
-                seed: self.request.seed,
-            })
-        });
+        let provenance = session::provenance(&comm, self.request.seed)?;
         if let Some(provenance) = &provenance {
             print(&format!(
                 "{}\n",

@@ -15,7 +15,7 @@ use super::session::{self, Program, Session};
 use super::{print, result_files};
 use crate::error::{Error, Result};
 use crate::exchange::collective;
-use crate::report::provenance::{Context, Provenance};
+use crate::report::provenance::Provenance;
 use crate::report::record::{Kind, Record, Verdict};
 use crate::report::tune::TuneResults;
 use crate::report::{csv, json, text, tune_text};
@@ -27,7 +27,7 @@ use journal::Journal;
 /// Most layouts that are looked at.
 const LAYOUTS: usize = 16;
 
-/// Most candidates of an exhaustive search, and steps of each in its set-up alone.
+/// Most candidates of an exhaustive search.
 const COMBINATIONS: usize = 4096;
 
 /// What the numbers mean; printed beside them.
@@ -208,14 +208,7 @@ impl Program for Tuning<'_> {
     type Output = Option<(TuneResults, Provenance)>;
 
     fn run<T: Transport>(&self, comm: T) -> Result<Self::Output> {
-        let provenance = session::gather_places(&comm)?.map(|places| {
-            Provenance::collect(Context {
-                transport: T::NAME.to_owned(),
-                transport_library: comm.library(),
-                places,
-                seed: self.plan.seed,
-            })
-        });
+        let provenance = session::provenance(&comm, self.plan.seed)?;
         if let Some(provenance) = &provenance {
             print(&format!(
                 "{}\n",

@@ -12,7 +12,7 @@ use crate::bench::pattern::Pattern;
 use crate::bench::sweep::{self, Sweep};
 use crate::error::{Error, Result};
 use crate::measure::linear_model::Sensitivity;
-use crate::report::provenance::{Context, Provenance};
+use crate::report::provenance::Provenance;
 use crate::report::swap::Unavailable;
 use crate::report::tune::{CostRecord, StageRecord, TuneResults, WayRecord};
 use crate::swap::order::Order;
@@ -308,14 +308,7 @@ impl Program for Patterns<'_> {
     type Output = Option<(Vec<Sweep>, Provenance, f64)>;
 
     fn run<T: Transport>(&self, comm: T) -> Result<Self::Output> {
-        let provenance = session::gather_places(&comm)?.map(|places| {
-            Provenance::collect(Context {
-                transport: T::NAME.to_owned(),
-                transport_library: comm.library(),
-                places,
-                seed: self.seed,
-            })
-        });
+        let provenance = session::provenance(&comm, self.seed)?;
         let begin = comm.now();
         let mut sweeps = Vec::new();
         for request in self.requests {
