@@ -6,7 +6,7 @@ use num_complex::Complex64;
 use pstswm::dd::Dd;
 use pstswm::grid::gauss::GaussNodes;
 use pstswm::spectral::legendre::{column, column_dd};
-use pstswm::transform::fourier::FourierPlan;
+use pstswm::transform::fourier::{FourierPlan, LineCells};
 use pstswm::transform::kernels::Family;
 use pstswm::transform::legendre::LegendrePlan;
 use pstswm::transform::{CELL, LANES, POINT};
@@ -40,13 +40,20 @@ impl Serial {
             nlat,
             nlon: 2 * nlat,
             legendre: LegendrePlan::new(&waves, &gauss, 1, family),
-            fourier: FourierPlan::new(2 * nlat, n_max),
+            fourier: FourierPlan::new(2 * nlat, n_max, family),
             gauss,
         }
     }
 
     fn groups(&self) -> usize {
         (self.nlat / 2).div_ceil(LANES)
+    }
+
+    /// Cells `[m][group]`, as [`LineCells`] counts them.
+    fn places(&self) -> (Vec<isize>, Vec<isize>) {
+        let per_wave = self.groups() * CELL;
+        let base = (0..=self.n_max).map(|m| (m * per_wave) as isize);
+        (base.collect(), vec![CELL as isize; self.n_max + 1])
     }
 
     /// Coefficients `[m][n - m]` to the grid `[group][longitude][north | south][lane]`.
@@ -58,13 +65,14 @@ impl Serial {
             self.legendre.inverse(m, 1, 1, column, part);
         }
         let mut grid = vec![0.0; groups * self.nlon * POINT];
+        let (base, stride) = self.places();
         for (group, line) in grid.chunks_exact_mut(self.nlon * POINT).enumerate() {
-            let cell = |m: usize| {
-                cells[(m * groups + group) * CELL..][..CELL]
-                    .try_into()
-                    .unwrap()
+            let at = LineCells {
+                base: &base,
+                stride: &stride,
+                line: group as isize,
             };
-            self.fourier.inverse(cell, line);
+            self.fourier.inverse(&cells, at, line);
         }
         grid
     }
@@ -72,10 +80,15 @@ impl Serial {
     fn forward(&mut self, grid: &[f64]) -> Vec<Vec<Complex64>> {
         let groups = self.groups();
         let mut cells = vec![0.0; (self.n_max + 1) * groups * CELL];
-        for (group, line) in grid.chunks_exact(self.nlon * POINT).enumerate() {
-            self.fourier.forward(line, |m, values| {
-                cells[(m * groups + group) * CELL..][..CELL].copy_from_slice(values);
-            });
+        let (base, stride) = self.places();
+        let mut lines = grid.to_vec();
+        for (group, line) in lines.chunks_exact_mut(self.nlon * POINT).enumerate() {
+            let at = LineCells {
+                base: &base,
+                stride: &stride,
+                line: group as isize,
+            };
+            self.fourier.forward(line, at, &mut cells);
         }
         (0..=self.n_max)
             .map(|m| {

@@ -3,6 +3,7 @@
 use crate::decomp::distribution::Distribution;
 use crate::decomp::units::Unit;
 use crate::transform::CELL;
+use crate::transform::fourier::LineCells;
 
 /// Where the cell of a wavenumber of a group of lines lies: `base + group stride`.
 #[derive(Debug)]
@@ -82,6 +83,18 @@ impl CellMap {
         let global = self.first + line;
         let (level, group) = (global / self.per_level, global % self.per_level);
         (self.base[level * self.waves + m] + group as isize * self.stride[m]) as usize
+    }
+
+    /// The cells of own group of lines `line`.
+    #[inline]
+    pub(super) fn line(&self, line: usize) -> LineCells<'_> {
+        let global = self.first + line;
+        let (level, group) = (global / self.per_level, global % self.per_level);
+        LineCells {
+            base: &self.base[level * self.waves..(level + 1) * self.waves],
+            stride: &self.stride,
+            line: group as isize,
+        }
     }
 
     /// Bytes held.

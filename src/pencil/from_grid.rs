@@ -17,14 +17,14 @@ use crate::transport::Transport;
 const FIELDS: usize = FORWARD_FIELDS;
 
 impl<T: Transport> Pencil<T> {
-    /// From the grid: five fields of `[level][group][field][longitude]` points to coefficients.
-    /// Every rank of the mesh calls it.
+    /// From the grid: five fields of `[level][group][field][longitude]` points to coefficients;
+    /// the points are overwritten. Every rank of the mesh calls it.
     ///
     /// # Errors
     /// A movement that failed.
     pub fn forward(
         &mut self,
-        grid: &[f64],
+        grid: &mut [f64],
         fields: [&mut [Complex64]; FIELDS],
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
@@ -37,7 +37,7 @@ impl<T: Transport> Pencil<T> {
     /// The FFT of own lines, or of own longitudes of all lines.
     pub(super) fn analyse_lines(
         &mut self,
-        grid: &[f64],
+        grid: &mut [f64],
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
         if let Some(butterflies) = &mut self.movements.butterflies {
@@ -46,7 +46,7 @@ impl<T: Transport> Pencil<T> {
             return butterflies.forward(&self.row, (grid, second), (map, first), phases);
         }
         self.grid_to_lines(grid, phases)?;
-        let Some(fourier) = &mut self.fourier else {
+        let Some(fourier) = &self.fourier else {
             return Ok(());
         };
         let start = phases.start();
@@ -56,14 +56,11 @@ impl<T: Transport> Pencil<T> {
         let (x, y) = self.position;
         let len = self.distribution.line_groups(x, y, FIELDS).len() * length;
         let lines = match &self.movements.from_grid.lines {
-            None => &grid[..len],
-            Some(_) => &second[..len],
+            None => &mut grid[..len],
+            Some(_) => &mut second[..len],
         };
-        for (line, points) in lines.chunks_exact(length).enumerate() {
-            fourier.forward(points, |m, values| {
-                let at = map.at(line, m);
-                first[at..at + CELL].copy_from_slice(values);
-            });
+        for (line, points) in lines.chunks_exact_mut(length).enumerate() {
+            fourier.forward(points, map.line(line), first);
         }
         phases.stop(Phase::ForwardFft, start);
         Ok(())

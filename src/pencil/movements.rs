@@ -13,6 +13,7 @@ use crate::decomp::units::ColumnUnits;
 use crate::exchange::Transpose;
 use crate::measure::{Movement, Phases};
 use crate::pencil::SpectralLayout;
+use crate::transform::kernels::Family;
 use crate::transform::split_fourier::SplitFourier;
 use crate::transport::Transport;
 
@@ -35,6 +36,7 @@ impl<T: Transport> Movements<T> {
         units: &ColumnUnits,
         layout: &SpectralLayout,
         choice: &AlgorithmChoice,
+        family: Family,
     ) -> Result<Self, PencilError> {
         let plans = |fields, to_grid| {
             let comms = (row, column);
@@ -46,7 +48,7 @@ impl<T: Transport> Movements<T> {
         let split = px > 1 && distribution.fft == FftAlgorithm::Distributed;
         let butterflies = split.then(|| {
             let m_max = distribution.truncation.m_max();
-            let share = SplitFourier::new(distribution.nlon, m_max, (px, x));
+            let share = SplitFourier::new(distribution.nlon, m_max, (px, x), family);
             let lines = [INVERSE_FIELDS, FORWARD_FIELDS]
                 .map(|fields| distribution.line_groups(x, y, fields).len());
             Butterflies::new(share, x, lines, &choice.fft_butterfly).map(Box::new)
@@ -97,7 +99,8 @@ impl<T: Transport> Pencil<T> {
     pub fn movements(&self, choice: &AlgorithmChoice) -> Result<Movements<T>, PencilError> {
         let units = self.distribution.column_units(self.position.0);
         let comms = (&self.row, &self.column);
-        Movements::new(&self.distribution, comms, &units, &self.layout, choice)
+        let family = self.family();
+        Movements::new(&self.distribution, comms, &units, &self.layout, choice, family)
     }
 
     /// Puts other movements in the place of those there are, which it gives back.

@@ -4,7 +4,6 @@ use num_complex::Complex64;
 
 use super::INVERSE_FIELDS;
 use super::buffers::Buffers;
-use super::cells::cell;
 use super::moves::Along;
 use super::stage::{has_idle_lanes, pack_latitudes, pack_longitudes, pack_waves};
 use super::transform::{Pencil, PencilError};
@@ -106,7 +105,7 @@ impl<T: Transport> Pencil<T> {
         if let Some(butterflies) = &mut self.movements.butterflies {
             return butterflies.inverse(&self.row, (map, first), grid, phases);
         }
-        let Some(fourier) = &mut self.fourier else {
+        let Some(fourier) = &self.fourier else {
             return Ok(());
         };
         let start = phases.start();
@@ -118,7 +117,7 @@ impl<T: Transport> Pencil<T> {
             Some(_) => &mut second[..own_lines * length],
         };
         for (line, points) in lines.chunks_exact_mut(length).enumerate() {
-            fourier.inverse(|m| cell(first, map.at(line, m)), points);
+            fourier.inverse(first, map.line(line), points);
         }
         phases.stop(Phase::InverseFft, start);
         self.lines_to_grid(grid, phases)

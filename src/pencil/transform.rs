@@ -152,9 +152,9 @@ impl<T: Transport> Pencil<T> {
             ),
         };
         let split = mesh.px > 1 && choice.fft == FftAlgorithm::Distributed;
-        let fourier = (!split).then(|| FourierPlan::new(problem.nlon, truncation.m_max()));
+        let fourier = (!split).then(|| FourierPlan::new(problem.nlon, truncation.m_max(), family));
         let comms = (&row, &column);
-        let movements = Movements::new(&distribution, comms, &column_units, &layout, choice)?;
+        let movements = Movements::new(&distribution, comms, &column_units, &layout, choice, family)?;
         let units = &column_units.units;
         let mut buffers = Buffers::new(&distribution, (x, y), &layout, units);
         buffers.fit(movements.moves_apart(), movements.needs_third());

@@ -127,7 +127,7 @@ impl<T: Transport> Model<T> {
         }
         let flux = self.work.flux.each_mut().map(|flux| flux.as_mut_slice());
         self.pencil
-            .forward(&self.work.grid_to, flux, &mut self.phases)?;
+            .forward(&mut self.work.grid_to, flux, &mut self.phases)?;
         self.phases = before;
         let (mut error, mut norm) = (Dd::ZERO, Dd::ZERO);
         for (_, range) in self.pencil.layout().counted() {

@@ -225,7 +225,7 @@ impl<T: Transport> Model<T> {
     fn analyse(&mut self) -> Result<(), SolverError> {
         let flux = self.work.flux.each_mut().map(|flux| flux.as_mut_slice());
         self.pencil
-            .forward(&self.work.grid_to, flux, &mut self.phases)?;
+            .forward(&mut self.work.grid_to, flux, &mut self.phases)?;
         Ok(())
     }
 

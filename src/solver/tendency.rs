@@ -72,7 +72,7 @@ impl<T: Transport> Model<T> {
         self.phases.stop(Phase::GridProducts, start);
         let work = &mut self.work;
         self.pencil.forward(
-            &work.grid_to,
+            &mut work.grid_to,
             work.flux.each_mut().map(|flux| flux.as_mut_slice()),
             &mut self.phases,
         )?;

@@ -1,99 +1,141 @@
 //! The FFT of whole lines: four latitude pairs at a time, north + i south as one complex row.
 
-use std::sync::Arc;
+#![allow(unsafe_code)] // only to call functions compiled for features found at run time
 
-use num_complex::Complex64;
-use rustfft::{Fft, FftPlanner};
+use super::kernels::Family;
+use super::lane_fft::{self, LaneFft};
+use super::mirror::{Point, Quad, fold, unfold};
+use super::vector::{Vector, dispatch};
+use super::{CELL, LANES};
 
-use super::mirror::{fold, unfold};
-use super::{CELL, LANES, POINT};
-
-/// FFTs of length `nlon` and the scratch they need.
+/// FFTs of length `nlon`.
 pub struct FourierPlan {
     nlon: usize,
     m_max: usize,
-    to_grid: Arc<dyn Fft<f64>>,
-    to_fourier: Arc<dyn Fft<f64>>,
-    /// `[lane][longitude or wavenumber]`.
-    rows: Vec<Complex64>,
-    scratch: Vec<Complex64>,
+    family: Family,
+    fft: LaneFft,
+}
+
+/// Where the cells of a line lie: wavenumber `m` at `base[m] + line stride[m]`, counted in f64.
+#[derive(Clone, Copy, Debug)]
+pub struct LineCells<'a> {
+    /// By wavenumber.
+    pub base: &'a [isize],
+    /// By wavenumber.
+    pub stride: &'a [isize],
+    /// Which line.
+    pub line: isize,
+}
+
+impl LineCells<'_> {
+    #[inline(always)]
+    fn at(&self, m: usize) -> usize {
+        (self.base[m] + self.line * self.stride[m]) as usize
+    }
 }
 
 impl FourierPlan {
-    /// Plan for `nlon` longitudes and wavenumbers `0 ..= m_max`, `2 m_max < nlon`.
-    pub fn new(nlon: usize, m_max: usize) -> Self {
-        let mut planner = FftPlanner::new();
-        let to_grid = planner.plan_fft_inverse(nlon);
-        let to_fourier = planner.plan_fft_forward(nlon);
-        let scratch = to_grid
-            .get_inplace_scratch_len()
-            .max(to_fourier.get_inplace_scratch_len());
+    /// Plan for `nlon = 2^a 3^b 5^c` longitudes and wavenumbers `0 ..= m_max`, `2 m_max < nlon`.
+    ///
+    /// # Panics
+    /// `nlon` with another prime factor: no such grid is made.
+    pub fn new(nlon: usize, m_max: usize, family: Family) -> Self {
+        let Some(fft) = LaneFft::new(nlon) else {
+            unreachable!("longitudes are a product of 2, 3 and 5")
+        };
         Self {
             nlon,
             m_max,
-            to_grid,
-            to_fourier,
-            rows: vec![Complex64::default(); LANES * nlon],
-            scratch: vec![Complex64::default(); scratch],
+            family,
+            fft,
         }
     }
 
-    /// Wavenumbers to one group of lines (`[longitude][north | south][lane]`). `cell(m)` gives the
-    /// cell of wavenumber `m`. Unnormalised: `f(lambda_i) = sum_m F_m exp(i m lambda_i)`.
-    pub fn inverse<'a>(&mut self, cell: impl Fn(usize) -> &'a [f64; CELL], line: &mut [f64]) {
-        let nlon = self.nlon;
-        for row in self.rows.chunks_exact_mut(nlon) {
-            row[self.m_max + 1..nlon - self.m_max].fill(Complex64::default());
-        }
-        for m in 0..=self.m_max {
-            let cell = cell(m);
-            for lane in 0..LANES {
-                let row = &mut self.rows[lane * nlon..(lane + 1) * nlon];
-                let (value, mirror) = unfold(cell, lane, m);
-                row[m] = value;
-                if m > 0 {
-                    row[nlon - m] = mirror;
-                }
-            }
-        }
-        self.to_grid
-            .process_with_scratch(&mut self.rows, &mut self.scratch);
-        let (points, _) = line.as_chunks_mut::<POINT>();
-        for (i, point) in points.iter_mut().enumerate() {
-            for lane in 0..LANES {
-                let value = self.rows[lane * nlon + i];
-                point[lane] = value.re;
-                point[LANES + lane] = value.im;
-            }
-        }
+    /// Wavenumbers to one group of lines (`[longitude][north | south][lane]`). Unnormalised:
+    /// `f(lambda_i) = sum_m F_m exp(i m lambda_i)`.
+    pub fn inverse(&self, cells: &[f64], at: LineCells<'_>, line: &mut [f64]) {
+        inverse(self.family, self, cells, &at, to_points(line));
     }
 
-    /// One group of lines to wavenumbers: `cell(m, values)` takes the cell of wavenumber `m`,
-    /// `F_m = (1/nlon) sum_i f_i exp(-i m lambda_i)`, as sums and differences of the hemispheres.
-    pub fn forward(&mut self, line: &[f64], mut cell: impl FnMut(usize, &[f64; CELL])) {
-        let nlon = self.nlon;
-        let (points, _) = line.as_chunks::<POINT>();
-        for (i, point) in points.iter().enumerate() {
-            for lane in 0..LANES {
-                self.rows[lane * nlon + i] = Complex64::new(point[lane], point[LANES + lane]);
-            }
-        }
-        self.to_fourier
-            .process_with_scratch(&mut self.rows, &mut self.scratch);
-        let scale = 0.5 / nlon as f64;
-        for m in 0..=self.m_max {
-            let mut values = [0.0; CELL];
-            for lane in 0..LANES {
-                let row = &self.rows[lane * nlon..(lane + 1) * nlon];
-                let mirror = row[(nlon - m) % nlon];
-                fold((row[m], mirror), scale, m, lane, &mut values);
-            }
-            cell(m, &values);
-        }
+    /// One group of lines to wavenumbers, `F_m = (1/nlon) sum_i f_i exp(-i m lambda_i)`, as sums and
+    /// differences of the hemispheres. The line is overwritten.
+    pub fn forward(&self, line: &mut [f64], at: LineCells<'_>, cells: &mut [f64]) {
+        forward(self.family, self, to_points(line), &at, cells);
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        size_of_val(self.rows.as_slice()) + size_of_val(self.scratch.as_slice())
+        self.fft.bytes()
     }
+}
+
+/// Values as points.
+pub(super) fn to_points(line: &mut [f64]) -> &mut [Point] {
+    line.as_chunks_mut().0.as_chunks_mut().0
+}
+
+/// The same, to read.
+pub(super) fn as_points(line: &[f64]) -> &[Point] {
+    line.as_chunks().0.as_chunks().0
+}
+
+/// Values as a cell.
+#[inline(always)]
+pub(super) fn quad(cell: &[f64]) -> &Quad {
+    match cell.as_chunks::<LANES>().0.first_chunk() {
+        Some(quad) => quad,
+        None => unreachable!("cells are sized by the plan"),
+    }
+}
+
+#[inline(always)]
+fn inverse_body<V: Vector>(
+    plan: &FourierPlan,
+    cells: &[f64],
+    at: &LineCells<'_>,
+    points: &mut [Point],
+) {
+    let (fft, points) = (&plan.fft, &mut points[..plan.nlon]);
+    for k in plan.m_max + 1..plan.nlon - plan.m_max {
+        points[fft.place(k)] = [[0.0; LANES]; 2];
+    }
+    for m in 0..=plan.m_max {
+        let from = at.at(m);
+        let (value, mirror) = unfold::<V>(quad(&cells[from..from + CELL]), m);
+        points[fft.place(m)] = value;
+        if m > 0 {
+            points[fft.place(plan.nlon - m)] = mirror;
+        }
+    }
+    lane_fft::inverse_body::<V>(fft, points);
+}
+
+#[inline(always)]
+fn forward_body<V: Vector>(
+    plan: &FourierPlan,
+    points: &mut [Point],
+    at: &LineCells<'_>,
+    cells: &mut [f64],
+) {
+    let (fft, points) = (&plan.fft, &mut points[..plan.nlon]);
+    lane_fft::forward_body::<V>(fft, points);
+    let scale = 0.5 / plan.nlon as f64;
+    for m in 0..=plan.m_max {
+        let mirror = &points[fft.place((plan.nlon - m) % plan.nlon)];
+        let cell = fold::<V>(&points[fft.place(m)], mirror, scale, m);
+        let to = at.at(m);
+        cells[to..to + CELL].copy_from_slice(cell.as_flattened());
+    }
+}
+
+dispatch! {
+    /// Cells of a line to its points.
+    inverse => inverse_body(plan: &FourierPlan, cells: &[f64], at: &LineCells<'_>,
+        points: &mut [Point])
+}
+
+dispatch! {
+    /// Points of a line to its cells.
+    forward => forward_body(plan: &FourierPlan, points: &mut [Point], at: &LineCells<'_>,
+        cells: &mut [f64])
 }

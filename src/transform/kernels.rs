@@ -1,18 +1,17 @@
 //! The inner loops of the Legendre transform, and which machine code runs them.
 //!
-//! One source for every machine: the loops are written on arrays of [`Lane`]s, which the compiler
-//! turns into vector registers, and are compiled once for AVX2 with fused multiply-add and once
-//! for the baseline. A *family* is what decides the bits: with fused operations or without.
-//! Every sum runs over steps (inverse) or latitudes (forward) one by one in one chain, whatever
-//! the number of fields, so a field's result does not depend on its neighbours.
+//! One source for every machine: the loops are written over a [`Vector`] of four lanes, and are
+//! compiled once for AVX2 with fused multiply-add and once for the baseline. A *family* is what
+//! decides the bits: with fused operations or without. Every sum runs over steps (inverse) or
+//! latitudes (forward) one by one in one chain, whatever the number of fields, so a field's result
+//! does not depend on its neighbours.
 
 #![allow(unsafe_code)] // only to call functions compiled for features found at run time
 
 use super::Lane;
-use super::seeds::{BLOCK, CHUNK, Row};
-
-/// Functions `p_l` of one block and chunk.
-pub type Tile = [Row; CHUNK];
+use super::legendre::{Block, Places};
+use super::seeds::{BLOCK, BLOCK_PAIRS, Row, Wave};
+use super::vector::{Vector, dispatch};
 
 /// Which machine code runs, and so which bits come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,231 +48,324 @@ impl Family {
     }
 }
 
-/// `a b + c` on every lane.
-#[inline(always)]
-fn multiply_add<const FUSED: bool>(a: f64, b: Lane, c: Lane) -> Lane {
-    std::array::from_fn(|i| {
-        if FUSED {
-            a.mul_add(b[i], c[i])
-        } else {
-            a * b[i] + c[i]
-        }
-    })
-}
-
 /// `sums[k] = a sums[k] + b`, `steps` times: chains that do not depend on each other.
 #[inline(always)]
-fn chains_body<const FUSED: bool, const N: usize>(
-    steps: usize,
-    a: f64,
-    b: Lane,
-    sums: &mut [Lane; N],
-) {
-    let mut sum = *sums;
+fn chains<V: Vector, const N: usize>(steps: usize, a: f64, b: &Lane, sums: &mut [Lane; N]) {
+    let (a, b) = (V::splat(a), V::load(b));
+    let mut sum = [V::zero(); N];
+    for k in 0..N {
+        sum[k] = V::load(&sums[k]);
+    }
     for _ in 0..steps {
         for k in 0..N {
-            sum[k] = multiply_add::<FUSED>(a, sum[k], b);
+            sum[k] = a.mul_add(sum[k], b);
         }
     }
-    *sums = sum;
+    for (to, sum) in sums.iter_mut().zip(sum) {
+        sum.store(to);
+    }
 }
+
+#[inline(always)]
+fn chains_12_body<V: Vector>(steps: usize, a: f64, b: &Lane, sums: &mut [Lane; 12]) {
+    chains::<V, 12>(steps, a, b, sums);
+}
+
+#[inline(always)]
+fn chains_6_body<V: Vector>(steps: usize, a: f64, b: &Lane, sums: &mut [Lane; 6]) {
+    chains::<V, 6>(steps, a, b, sums);
+}
+
+/// Groups that the recurrence advances at a time: as many chains as hide the latency of one.
+const CHAINS: usize = 4;
 
 /// Fills `tile` with `p_l` of one chunk and leaves the next two in `state`.
 #[inline(always)]
-fn generate_body<const FUSED: bool>(
+fn generate<V: Vector>(
     tile: &mut [Row],
     recurrence: &[[f64; 2]],
     mu2: &Row,
     state: &mut [Row; 2],
+    groups: usize,
 ) {
-    for half in 0..2 {
-        const WIDTH: usize = BLOCK / 2;
-        let part = half * WIDTH..(half + 1) * WIDTH;
-        let mut p: [Lane; WIDTH] = std::array::from_fn(|g| state[0][part.start + g]);
-        let mut previous: [Lane; WIDTH] = std::array::from_fn(|g| state[1][part.start + g]);
-        let mu2: [Lane; WIDTH] = std::array::from_fn(|g| mu2[part.start + g]);
+    for part in 0..BLOCK / CHAINS {
+        let from = part * CHAINS;
+        if from >= groups {
+            break;
+        }
+        let (mut p, mut previous) = ([V::zero(); CHAINS], [V::zero(); CHAINS]);
+        let mut squares = [V::zero(); CHAINS];
+        for g in 0..CHAINS {
+            p[g] = V::load(&state[0][from + g]);
+            previous[g] = V::load(&state[1][from + g]);
+            squares[g] = V::load(&mu2[from + g]);
+        }
         for (row, &[a, b]) in tile.iter_mut().zip(recurrence) {
-            for g in 0..WIDTH {
-                row[part.start + g] = p[g];
-                let factor = multiply_add::<FUSED>(a, mu2[g], [b; 4]);
-                let next = std::array::from_fn(|i| {
-                    if FUSED {
-                        factor[i].mul_add(p[g][i], -previous[g][i])
-                    } else {
-                        factor[i] * p[g][i] - previous[g][i]
-                    }
-                });
+            let (a, b) = (V::splat(a), V::splat(b));
+            for g in 0..CHAINS {
+                p[g].store(&mut row[from + g]);
+                let next = a.mul_add(squares[g], b).mul_sub(p[g], previous[g]);
                 previous[g] = p[g];
                 p[g] = next;
             }
         }
-        state[0][part.clone()].copy_from_slice(&p);
-        state[1][part].copy_from_slice(&previous);
+        for g in 0..CHAINS {
+            p[g].store(&mut state[0][from + g]);
+            previous[g].store(&mut state[1][from + g]);
+        }
     }
 }
 
-/// `sums[g][c] += sum_l tile[l][group + g] s[l][quad][c]` for `G` neighbouring groups.
+/// `sums[g][c] += sum_l tile[l][group + g] s[l][c]` for `G` neighbouring groups.
 #[inline(always)]
-fn inverse_body<const FUSED: bool, const G: usize>(
+fn sum_steps<V: Vector, const G: usize>(
     tile: &[Row],
     group: usize,
     s: &[Lane],
-    quads: usize,
-    quad: usize,
-    sums: &mut [[Lane; 4]; G],
+    sums: &mut [[V; 4]; G],
 ) {
+    assert!(group + G <= BLOCK);
     let mut sum = *sums;
-    for (row, s) in tile.iter().zip(s.chunks_exact(quads)) {
-        let s = s[quad];
+    for (row, s) in tile.iter().zip(s) {
+        let mut p = [V::zero(); G];
+        for g in 0..G {
+            p[g] = V::load(&row[group + g]);
+        }
         for c in 0..4 {
+            let s = V::splat(s[c]);
             for g in 0..G {
-                sum[g][c] = multiply_add::<FUSED>(s[c], row[group + g], sum[g][c]);
+                sum[g][c] = p[g].mul_add(s, sum[g][c]);
             }
         }
     }
     *sums = sum;
 }
 
-/// `d[l][q] += sum_j tile[l][j] g[j][q]` for `L` steps from `step`, `Q` quads from `quad`, over
-/// the latitudes of `groups` groups.
+/// What a chunk adds to the cells of `G` neighbouring groups, which are at `at`.
 #[inline(always)]
-fn forward_body<const FUSED: bool, const L: usize, const Q: usize>(
+fn sum_chunk<V: Vector, const G: usize>(
     tile: &[Row],
-    step: usize,
-    g: &[Lane],
-    quads: usize,
-    quad: usize,
-    groups: usize,
-    d: &mut [Lane],
+    (group, mu): (usize, &Row),
+    s: &[Lane],
+    (first, last): (bool, bool),
+    cells: &mut [[Lane; 4]],
+    at: [usize; G],
 ) {
-    let rows: &[Row; L] = match tile[step..step + L].try_into() {
-        Ok(rows) => rows,
-        Err(_) => return,
+    let mut sums = [[V::zero(); 4]; G];
+    if !first {
+        for g in 0..G {
+            for c in 0..4 {
+                sums[g][c] = V::load(&cells[at[g]][c]);
+            }
+        }
+    }
+    sum_steps::<V, G>(tile, group, s, &mut sums);
+    for g in 0..G {
+        // After the last chunk the odd sums get their factor mu.
+        if last {
+            let mu = V::load(&mu[group + g]);
+            sums[g][2] = sums[g][2].mul(mu);
+            sums[g][3] = sums[g][3].mul(mu);
+        }
+        for c in 0..4 {
+            sums[g][c].store(&mut cells[at[g]][c]);
+        }
+    }
+}
+
+#[inline(always)]
+fn inverse_body<V: Vector>(
+    wave: &Wave,
+    block: &Block,
+    tile: &mut [Row],
+    s: &[Lane],
+    cells: &mut [[Lane; 4]],
+    places: &Places,
+) {
+    let quads = places.quads();
+    let first = wave.first_chunk[block.index];
+    if first >= wave.chunks() {
+        for quad in 0..quads {
+            for group in 0..block.groups {
+                cells[places.at(quad, group)] = [[0.0; 4]; 4];
+            }
+        }
+    }
+    let mut state = [[[0.0; 4]; BLOCK]; 2];
+    for chunk in first..wave.chunks() {
+        let range = wave.steps_of(chunk);
+        let tile = &mut tile[..range.len()];
+        if let Some(seed) = wave.seed(block.index, chunk) {
+            state = *seed;
+        }
+        let recurrence = &wave.recurrence[range.clone()];
+        generate::<V>(tile, recurrence, &block.mu2, &mut state, block.groups);
+        let ends = (chunk == first, chunk + 1 == wave.chunks());
+        for (quad, s) in s.chunks_exact(wave.steps).take(quads).enumerate() {
+            let s = &s[range.clone()];
+            let mut group = 0;
+            while group + 2 <= block.groups {
+                let at = [places.at(quad, group), places.at(quad, group + 1)];
+                sum_chunk::<V, 2>(tile, (group, &block.mu), s, ends, cells, at);
+                group += 2;
+            }
+            if group < block.groups {
+                // The same chain of operations, hence the same bits.
+                let at = [places.at(quad, group)];
+                sum_chunk::<V, 1>(tile, (group, &block.mu), s, ends, cells, at);
+            }
+        }
+    }
+}
+
+/// Weighted latitudes of a block: `[latitude][c]` of one field, four at a time.
+#[inline(always)]
+fn weigh<V: Vector>(block: &Block, group: usize, cell: &[Lane; 4], to: &mut [Lane]) {
+    let w = V::load(&block.weight[group]);
+    let w_mu = w.mul(V::load(&block.mu[group]));
+    let columns = V::transpose([
+        V::load(&cell[0]).mul(w),
+        V::load(&cell[1]).mul(w),
+        V::load(&cell[2]).mul(w_mu),
+        V::load(&cell[3]).mul(w_mu),
+    ]);
+    for lane in 0..4 {
+        columns[lane].store(&mut to[lane]);
+    }
+}
+
+/// `d[q][l] += sum_j tile[l][j] g[q][j]` for `L` steps and `Q` fields over the first `latitudes`.
+#[inline(always)]
+fn sum_latitudes<V: Vector, const L: usize, const Q: usize>(
+    tile: &[Row],
+    g: [&[Lane; BLOCK_PAIRS]; Q],
+    groups: usize,
+    d: &mut [&mut [Lane]; Q],
+    step: usize,
+) {
+    let rows: &[Row; L] = match tile[step..].first_chunk() {
+        Some(rows) => rows,
+        None => return,
     };
-    let mut sum: [[Lane; Q]; L] =
-        std::array::from_fn(|l| std::array::from_fn(|q| d[(step + l) * quads + quad + q]));
-    for group in 0..groups {
+    let mut sum = [[V::zero(); Q]; L];
+    for l in 0..L {
+        for q in 0..Q {
+            sum[l][q] = V::load(&d[q][step + l]);
+        }
+    }
+    for group in 0..groups.min(BLOCK) {
         for lane in 0..4 {
-            let latitude = &g[(group * 4 + lane) * quads + quad..][..Q];
+            let mut latitude = [V::zero(); Q];
+            for q in 0..Q {
+                latitude[q] = V::load(&g[q][4 * group + lane]);
+            }
             for l in 0..L {
-                let p = rows[l][group][lane];
+                let p = V::splat(rows[l][group][lane]);
                 for q in 0..Q {
-                    sum[l][q] = multiply_add::<FUSED>(p, latitude[q], sum[l][q]);
+                    sum[l][q] = p.mul_add(latitude[q], sum[l][q]);
                 }
             }
         }
     }
     for l in 0..L {
         for q in 0..Q {
-            d[(step + l) * quads + quad + q] = sum[l][q];
+            sum[l][q].store(&mut d[q][step + l]);
         }
     }
 }
 
-/// All steps of a tile, all quads: the largest register blocks first.
+/// All steps of a tile for `Q` fields: the largest register blocks first.
 #[inline(always)]
-fn forward_all<const FUSED: bool>(
+fn sum_tile<V: Vector, const Q: usize>(
     tile: &[Row],
-    g: &[Lane],
-    quads: usize,
+    g: [&[Lane; BLOCK_PAIRS]; Q],
     groups: usize,
+    mut d: [&mut [Lane]; Q],
+) {
+    let mut step = 0;
+    while step < tile.len() {
+        let left = tile.len() - step;
+        if Q == 2 {
+            match left {
+                6.. => sum_latitudes::<V, 6, Q>(tile, g, groups, &mut d, step),
+                3.. => sum_latitudes::<V, 3, Q>(tile, g, groups, &mut d, step),
+                _ => sum_latitudes::<V, 1, Q>(tile, g, groups, &mut d, step),
+            }
+            step += if left >= 6 { 6 } else if left >= 3 { 3 } else { 1 };
+        } else {
+            match left {
+                8.. => sum_latitudes::<V, 8, Q>(tile, g, groups, &mut d, step),
+                4.. => sum_latitudes::<V, 4, Q>(tile, g, groups, &mut d, step),
+                _ => sum_latitudes::<V, 1, Q>(tile, g, groups, &mut d, step),
+            }
+            step += if left >= 8 { 8 } else if left >= 4 { 4 } else { 1 };
+        }
+    }
+}
+
+#[inline(always)]
+fn forward_body<V: Vector>(
+    wave: &Wave,
+    block: &Block,
+    (tile, latitudes): (&mut [Row], &mut [[Lane; BLOCK_PAIRS]]),
+    cells: &[[Lane; 4]],
+    places: &Places,
     d: &mut [Lane],
 ) {
-    let mut quad = 0;
-    while quad < quads {
-        let wide = quads - quad >= 2;
-        let mut step = 0;
-        while step < tile.len() {
-            let left = tile.len() - step;
-            match (wide, left) {
-                (true, 6..) => {
-                    forward_body::<FUSED, 6, 2>(tile, step, g, quads, quad, groups, d);
-                    step += 6;
-                }
-                (true, 3..) => {
-                    forward_body::<FUSED, 3, 2>(tile, step, g, quads, quad, groups, d);
-                    step += 3;
-                }
-                (true, _) => {
-                    forward_body::<FUSED, 1, 2>(tile, step, g, quads, quad, groups, d);
-                    step += 1;
-                }
-                (false, 8..) => {
-                    forward_body::<FUSED, 8, 1>(tile, step, g, quads, quad, groups, d);
-                    step += 8;
-                }
-                (false, 4..) => {
-                    forward_body::<FUSED, 4, 1>(tile, step, g, quads, quad, groups, d);
-                    step += 4;
-                }
-                (false, _) => {
-                    forward_body::<FUSED, 1, 1>(tile, step, g, quads, quad, groups, d);
-                    step += 1;
-                }
-            }
+    let quads = places.quads();
+    let first = wave.first_chunk[block.index];
+    if first >= wave.chunks() {
+        return;
+    }
+    for (quad, latitudes) in latitudes[..quads].iter_mut().enumerate() {
+        for (group, to) in latitudes.chunks_exact_mut(4).take(block.groups).enumerate() {
+            weigh::<V>(block, group, &cells[places.at(quad, group)], to);
         }
-        quad += if wide { 2 } else { 1 };
+    }
+    let mut state = [[[0.0; 4]; BLOCK]; 2];
+    for chunk in first..wave.chunks() {
+        let range = wave.steps_of(chunk);
+        let tile = &mut tile[..range.len()];
+        if let Some(seed) = wave.seed(block.index, chunk) {
+            state = *seed;
+        }
+        let recurrence = &wave.recurrence[range.clone()];
+        generate::<V>(tile, recurrence, &block.mu2, &mut state, block.groups);
+        let (pairs, single) = latitudes[..quads].as_chunks::<2>();
+        let mut d = d.chunks_exact_mut(wave.steps);
+        let mut part = || d.next().map_or_else(Default::default, |d| &mut d[range.clone()]);
+        for [a, b] in pairs {
+            let d = [part(), part()];
+            sum_tile::<V, 2>(tile, [a, b], block.groups, d);
+        }
+        if let [a] = single {
+            sum_tile::<V, 1>(tile, [a], block.groups, [part()]);
+        }
     }
 }
 
-/// Compiles a body for both families and dispatches.
-macro_rules! dispatch {
-    ($(#[$doc:meta])* $name:ident => $body:ident $(::<$($size:literal),*>)?
-        ($($arg:ident: $type:ty),* $(,)?)) => {
-        $(#[$doc])*
-        #[inline]
-        #[allow(clippy::too_many_arguments)]
-        pub fn $name(family: Family, $($arg: $type),*) {
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma")]
-            #[allow(clippy::too_many_arguments)]
-            fn fused($($arg: $type),*) {
-                $body::<true $($(, $size)*)?>($($arg),*);
-            }
-            match family {
-                #[cfg(target_arch = "x86_64")]
-                // SAFETY: `Family::Fused` is made only by `Family::detect`, which found the
-                // features on this machine.
-                Family::Fused => unsafe { fused($($arg),*) },
-                #[cfg(not(target_arch = "x86_64"))]
-                Family::Fused => $body::<true $($(, $size)*)?>($($arg),*),
-                Family::Plain => $body::<false $($(, $size)*)?>($($arg),*),
-            }
-        }
-    };
+dispatch! {
+    /// Inverse transform of one wave in one block of latitudes: `s` is `[quad][step]`, and the
+    /// cells at `places` are written.
+    pub(super) inverse => inverse_body(wave: &Wave, block: &Block, tile: &mut [Row], s: &[Lane],
+        cells: &mut [[Lane; 4]], places: &Places)
 }
 
 dispatch! {
-    /// Fills `tile` with `p_l` of one chunk and leaves the next two in `state`.
-    generate => generate_body(tile: &mut [Row], recurrence: &[[f64; 2]], mu2: &Row,
-        state: &mut [Row; 2])
-}
-
-dispatch! {
-    /// `sums[g][c] += sum_l tile[l][group + g] s[l][quad][c]` for two neighbouring groups.
-    inverse_pair => inverse_body::<2>(tile: &[Row], group: usize, s: &[Lane], quads: usize,
-        quad: usize, sums: &mut [[Lane; 4]; 2])
-}
-
-dispatch! {
-    /// The same for one group: the same chain of operations, hence the same bits.
-    inverse_single => inverse_body::<1>(tile: &[Row], group: usize, s: &[Lane], quads: usize,
-        quad: usize, sums: &mut [[Lane; 4]; 1])
-}
-
-dispatch! {
-    /// `d[l][q] += sum_j tile[l][j] g[j][q]` over the latitudes of `groups` groups.
-    forward => forward_all(tile: &[Row], g: &[Lane], quads: usize, groups: usize,
+    /// What one block of latitudes adds to the sums `d`, `[quad][step]`, of one wave. `scratch`: a
+    /// tile, and weighted latitudes of every quad.
+    pub(super) forward => forward_body(wave: &Wave, block: &Block,
+        scratch: (&mut [Row], &mut [[Lane; BLOCK_PAIRS]]), cells: &[[Lane; 4]], places: &Places,
         d: &mut [Lane])
 }
 
 dispatch! {
     /// `sums[k] = a sums[k] + b`, `steps` times, in as many chains as the registers of fused
     /// machines hold.
-    chains_12 => chains_body::<12>(steps: usize, a: f64, b: Lane, sums: &mut [Lane; 12])
+    pub(super) chains_12 => chains_12_body(steps: usize, a: f64, b: &Lane, sums: &mut [Lane; 12])
 }
 
 dispatch! {
     /// The same in half as many, for registers of half the width.
-    chains_6 => chains_body::<6>(steps: usize, a: f64, b: Lane, sums: &mut [Lane; 6])
+    pub(super) chains_6 => chains_6_body(steps: usize, a: f64, b: &Lane, sums: &mut [Lane; 6])
 }

@@ -4,6 +4,8 @@
 //! forward: `d_l = sum_j w_j p_l(mu_j) even_j`, likewise odd with `w mu` (Gauss quadrature over
 //! the northern half). See [`super::seeds`] for `p_l`.
 
+use std::ops::Range;
+
 use num_complex::Complex64;
 
 use super::kernels::{self, Family};
@@ -20,19 +22,48 @@ pub struct LegendrePlan {
     groups: usize,
     blocks: Vec<Block>,
     tile: Vec<Row>,
-    /// Spread coefficients, `[step][quad]`; a quad is one field of one level.
+    /// Spread coefficients, `[quad][step]`; a quad is one field of one level.
     spread: Vec<Lane>,
-    /// Weighted latitudes of a block, `[latitude][quad]`.
-    latitudes: Vec<Lane>,
+    /// Weighted latitudes of a block, `[quad][latitude]`.
+    latitudes: Vec<[Lane; BLOCK_PAIRS]>,
 }
 
 /// Sines and weights of a latitude block; padding has weight zero.
 #[derive(Clone, Debug)]
-struct Block {
-    groups: usize,
-    mu: Row,
-    mu2: Row,
-    weight: Row,
+pub(super) struct Block {
+    pub index: usize,
+    pub groups: usize,
+    pub mu: Row,
+    pub mu2: Row,
+    pub weight: Row,
+}
+
+/// Where the cells of one wavenumber lie, counted in cells: levels and groups at strides, the
+/// fields of a group side by side.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// Levels.
+    pub levels: usize,
+    /// Fields of a level.
+    pub fields: usize,
+    /// From a level to the next.
+    pub level_stride: usize,
+    /// From a group to the next.
+    pub group_stride: usize,
+}
+
+impl Places {
+    /// Fields of all levels.
+    pub(super) fn quads(&self) -> usize {
+        self.levels * self.fields
+    }
+
+    /// The cell of a field of a level (`quad = level x fields + field`) in a group.
+    #[inline(always)]
+    pub(super) fn at(&self, quad: usize, group: usize) -> usize {
+        let (level, field) = (quad / self.fields, quad % self.fields);
+        level * self.level_stride + group * self.group_stride + field
+    }
 }
 
 impl LegendrePlan {
@@ -52,8 +83,10 @@ impl LegendrePlan {
             .mu
             .chunks(BLOCK_PAIRS)
             .zip(gauss.weight.chunks(BLOCK_PAIRS))
-            .map(|(mu, weight)| {
+            .enumerate()
+            .map(|(index, (mu, weight))| {
                 let mut block = Block {
+                    index,
                     groups: mu.len().div_ceil(LANES),
                     mu: [[0.0; LANES]; BLOCK],
                     mu2: [[0.0; LANES]; BLOCK],
@@ -76,7 +109,7 @@ impl LegendrePlan {
             blocks,
             tile: vec![[[0.0; LANES]; BLOCK]; CHUNK],
             spread: vec![[0.0; LANES]; steps * max_quads],
-            latitudes: vec![[0.0; LANES]; BLOCK_PAIRS * max_quads],
+            latitudes: vec![[[0.0; LANES]; BLOCK_PAIRS]; max_quads],
         }
     }
 
@@ -92,6 +125,80 @@ impl LegendrePlan {
             + size_of_val(self.latitudes.as_slice())
     }
 
+    /// Latitude blocks.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The latitude groups of a range of blocks.
+    pub fn groups_of(&self, blocks: &Range<usize>) -> Range<usize> {
+        blocks.start * BLOCK..self.groups.min(blocks.end * BLOCK)
+    }
+
+    /// Steps of wave `index`: spread coefficients of a field.
+    pub fn steps(&self, index: usize) -> usize {
+        self.waves[index].steps
+    }
+
+    /// Spreads the coefficients of one field of wave `index` over its steps, as
+    /// [`Self::inverse_blocks`] takes them.
+    pub fn spread(&self, index: usize, column: &[Complex64], s: &mut [Lane]) {
+        spread(&self.waves[index], column, s);
+    }
+
+    /// The adjoint of [`Self::spread`], of what [`Self::forward_blocks`] summed.
+    pub fn collect(&self, index: usize, d: &[Lane], column: &mut [Complex64]) {
+        collect(&self.waves[index], d, column);
+    }
+
+    /// Inverse transform of wave `index` in a range of latitude blocks, from spread coefficients
+    /// `[level][field][step]`. `cells` begin with the first group of the range.
+    pub fn inverse_blocks(
+        &mut self,
+        index: usize,
+        blocks: Range<usize>,
+        s: &[Lane],
+        cells: &mut [f64],
+        places: &Places,
+    ) {
+        let (wave, stride) = (&self.waves[index], places.group_stride);
+        let cells = to_cells_mut(cells);
+        for (count, block) in self.blocks[blocks].iter().enumerate() {
+            let cells = &mut cells[count * BLOCK * stride..];
+            kernels::inverse(self.family, wave, block, &mut self.tile, s, cells, places);
+        }
+    }
+
+    /// What a range of latitude blocks adds to the sums `d`, `[level][field][step]`, of wave
+    /// `index`. Sums of several ranges are the same bits as those of one if they follow each other
+    /// from the north.
+    pub fn forward_blocks(
+        &mut self,
+        index: usize,
+        blocks: Range<usize>,
+        cells: &[f64],
+        places: &Places,
+        d: &mut [Lane],
+    ) {
+        let (wave, stride) = (&self.waves[index], places.group_stride);
+        let cells = to_cells(cells);
+        for (count, block) in self.blocks[blocks].iter().enumerate() {
+            let scratch = (self.tile.as_mut_slice(), self.latitudes.as_mut_slice());
+            let cells = &cells[count * BLOCK * stride..];
+            kernels::forward(self.family, wave, block, scratch, cells, places, d);
+        }
+    }
+
+    /// Cells `[level][group][field]` of all latitudes.
+    fn places(&self, levels: usize, fields: usize) -> Places {
+        Places {
+            levels,
+            fields,
+            level_stride: self.groups * fields,
+            group_stride: fields,
+        }
+    }
+
     /// Inverse transform of wave `index`, `levels` levels of `fields` fields.
     ///
     /// `coefficients`: `[level][field][n - m]` for `n = m ..= n_max`; `cells`:
@@ -104,82 +211,16 @@ impl LegendrePlan {
         coefficients: &[Complex64],
         cells: &mut [f64],
     ) {
-        let (wave, quads) = (&self.waves[index], levels * fields);
+        let (steps, quads) = (self.steps(index), levels * fields);
         let degrees = coefficients.len() / quads.max(1);
-        for (quad, column) in coefficients.chunks_exact(degrees.max(1)).enumerate() {
-            spread(wave, column, &mut self.spread, quads, quad);
+        let mut s = std::mem::take(&mut self.spread);
+        let columns = coefficients.chunks_exact(degrees.max(1));
+        for (column, s) in columns.zip(s.chunks_exact_mut(steps)) {
+            self.spread(index, column, s);
         }
-        let (cells, _) = cells.as_chunks_mut::<CELL>();
-        let mut first_group = 0;
-        for (block_index, block) in self.blocks.iter().enumerate() {
-            let at = |quad: usize, group: usize| {
-                ((quad / fields) * self.groups + first_group + group) * fields + quad % fields
-            };
-            let first = wave.first_chunk[block_index];
-            if first >= wave.chunks() {
-                for quad in 0..quads {
-                    for group in 0..block.groups {
-                        cells[at(quad, group)] = [0.0; CELL];
-                    }
-                }
-            }
-            let mut state = [[[0.0; LANES]; BLOCK]; 2];
-            for chunk in first..wave.chunks() {
-                let range = wave.steps_of(chunk);
-                let tile = &mut self.tile[..range.len()];
-                if let Some(seed) = wave.seed(block_index, chunk) {
-                    state = *seed;
-                }
-                let recurrence = &wave.recurrence[range.clone()];
-                kernels::generate(self.family, tile, recurrence, &block.mu2, &mut state);
-                let s = &self.spread[range.start * quads..range.end * quads];
-                let last = chunk + 1 == wave.chunks();
-                for quad in 0..quads {
-                    let mut group = 0;
-                    while group < block.groups {
-                        if group + 1 < block.groups {
-                            let ends = [at(quad, group), at(quad, group + 1)];
-                            let mut sums = [[[0.0; LANES]; 4]; 2];
-                            if chunk > first {
-                                sums = ends.map(|end| to_lanes(&cells[end]));
-                            }
-                            kernels::inverse_pair(
-                                self.family,
-                                tile,
-                                group,
-                                s,
-                                quads,
-                                quad,
-                                &mut sums,
-                            );
-                            for (g, end) in ends.into_iter().enumerate() {
-                                finish(&mut sums[g], &block.mu[group + g], last);
-                                from_lanes(&sums[g], &mut cells[end]);
-                            }
-                        } else {
-                            let end = at(quad, group);
-                            let mut sums = [[[0.0; LANES]; 4]; 1];
-                            if chunk > first {
-                                sums[0] = to_lanes(&cells[end]);
-                            }
-                            kernels::inverse_single(
-                                self.family,
-                                tile,
-                                group,
-                                s,
-                                quads,
-                                quad,
-                                &mut sums,
-                            );
-                            finish(&mut sums[0], &block.mu[group], last);
-                            from_lanes(&sums[0], &mut cells[end]);
-                        }
-                        group += 2;
-                    }
-                }
-            }
-            first_group += block.groups;
-        }
+        let places = self.places(levels, fields);
+        self.inverse_blocks(index, 0..self.blocks.len(), &s, cells, &places);
+        self.spread = s;
     }
 
     /// Forward transform of wave `index`: the adjoint layout of [`Self::inverse`].
@@ -191,107 +232,46 @@ impl LegendrePlan {
         cells: &[f64],
         coefficients: &mut [Complex64],
     ) {
-        let (wave, quads) = (&self.waves[index], levels * fields);
-        let d = &mut self.spread[..wave.steps * quads];
-        d.fill([0.0; LANES]);
-        let (cells, _) = cells.as_chunks::<CELL>();
-        let mut first_group = 0;
-        for (block_index, block) in self.blocks.iter().enumerate() {
-            let first = wave.first_chunk[block_index];
-            if first < wave.chunks() {
-                for quad in 0..quads {
-                    for group in 0..block.groups {
-                        let at = ((quad / fields) * self.groups + first_group + group) * fields
-                            + quad % fields;
-                        let cell = to_lanes(&cells[at]);
-                        for lane in 0..LANES {
-                            let w = block.weight[group][lane];
-                            let w_mu = w * block.mu[group][lane];
-                            self.latitudes[(group * LANES + lane) * quads + quad] = [
-                                cell[0][lane] * w,
-                                cell[1][lane] * w,
-                                cell[2][lane] * w_mu,
-                                cell[3][lane] * w_mu,
-                            ];
-                        }
-                    }
-                }
-            }
-            let mut state = [[[0.0; LANES]; BLOCK]; 2];
-            for chunk in first..wave.chunks() {
-                let range = wave.steps_of(chunk);
-                let tile = &mut self.tile[..range.len()];
-                if let Some(seed) = wave.seed(block_index, chunk) {
-                    state = *seed;
-                }
-                let recurrence = &wave.recurrence[range.clone()];
-                kernels::generate(self.family, tile, recurrence, &block.mu2, &mut state);
-                let part = &mut d[range.start * quads..range.end * quads];
-                kernels::forward(
-                    self.family,
-                    tile,
-                    &self.latitudes,
-                    quads,
-                    block.groups,
-                    part,
-                );
-            }
-            first_group += block.groups;
-        }
+        let (steps, quads) = (self.steps(index), levels * fields);
+        let mut d = std::mem::take(&mut self.spread);
+        d[..steps * quads].fill([0.0; LANES]);
+        let places = self.places(levels, fields);
+        self.forward_blocks(index, 0..self.blocks.len(), cells, &places, &mut d);
         let degrees = coefficients.len() / quads.max(1);
-        for (quad, column) in coefficients.chunks_exact_mut(degrees.max(1)).enumerate() {
-            collect(wave, d, quads, quad, column);
+        let columns = coefficients.chunks_exact_mut(degrees.max(1));
+        for (column, d) in columns.zip(d.chunks_exact(steps)) {
+            self.collect(index, d, column);
         }
+        self.spread = d;
     }
 }
 
-#[inline(always)]
-fn to_lanes(cell: &[f64; CELL]) -> [Lane; 4] {
-    std::array::from_fn(|c| std::array::from_fn(|lane| cell[c * LANES + lane]))
+/// Values as cells.
+fn to_cells(values: &[f64]) -> &[[Lane; CELL / LANES]] {
+    values.as_chunks().0.as_chunks().0
 }
 
-#[inline(always)]
-fn from_lanes(lanes: &[Lane; 4], cell: &mut [f64; CELL]) {
-    for (part, lane) in cell.chunks_exact_mut(LANES).zip(lanes) {
-        part.copy_from_slice(lane);
-    }
-}
-
-/// After the last chunk the odd sums get their factor `mu`.
-#[inline(always)]
-fn finish(sums: &mut [Lane; 4], mu: &Lane, last: bool) {
-    if last {
-        for odd in &mut sums[2..] {
-            for (value, mu) in odd.iter_mut().zip(mu) {
-                *value *= mu;
-            }
-        }
-    }
+/// The same, to write.
+fn to_cells_mut(values: &mut [f64]) -> &mut [[Lane; CELL / LANES]] {
+    values.as_chunks_mut().0.as_chunks_mut().0
 }
 
 /// Coefficients of one field into steps: `s_l = e_l c_{m+2l} + d_l c_{m+2l+2}` for the even
 /// degrees, `gamma_l c_{m+2l+1}` for the odd.
-fn spread(wave: &Wave, column: &[Complex64], s: &mut [Lane], quads: usize, quad: usize) {
+fn spread(wave: &Wave, column: &[Complex64], s: &mut [Lane]) {
     let at = |k: usize| column.get(k).copied().unwrap_or_default();
-    for (l, c) in wave.combine.iter().enumerate() {
+    for (l, (c, s)) in wave.combine.iter().zip(s).enumerate() {
         let even = at(2 * l) * c.e + at(2 * l + 2) * c.d;
         let odd = at(2 * l + 1) * c.gamma;
-        s[l * quads + quad] = [even.re, even.im, odd.re, odd.im];
+        *s = [even.re, even.im, odd.re, odd.im];
     }
 }
 
 /// The adjoint of [`spread`].
-fn collect(wave: &Wave, d: &[Lane], quads: usize, quad: usize, column: &mut [Complex64]) {
-    let at = |l: usize| {
-        let lane = d[l * quads + quad];
-        (
-            Complex64::new(lane[0], lane[1]),
-            Complex64::new(lane[2], lane[3]),
-        )
-    };
+fn collect(wave: &Wave, d: &[Lane], column: &mut [Complex64]) {
     let mut before = Complex64::default();
-    for (l, c) in wave.combine.iter().enumerate() {
-        let (even, odd) = at(l);
+    for (l, (c, d)) in wave.combine.iter().zip(d).enumerate() {
+        let (even, odd) = (Complex64::new(d[0], d[1]), Complex64::new(d[2], d[3]));
         if let Some(value) = column.get_mut(2 * l) {
             *value = even * c.e + before;
         }

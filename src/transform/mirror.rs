@@ -1,50 +1,62 @@
 //! North + i south as one complex row: its wavenumbers m and -m, and the cell they stand for.
+//!
+//! Nothing here rounds differently from one [`Vector`] to another: there is no multiply-add.
 
-use num_complex::Complex64;
+use super::vector::Vector;
+use super::{LANES, Lane, POINT};
 
-use super::{CELL, LANES};
+/// A value of four lines: real parts (or north), imaginary parts (or south).
+pub(super) type Point = [Lane; POINT / LANES];
 
-/// The values at wavenumbers m and -m of one lane from the cell of m.
-#[inline]
-pub(super) fn unfold(cell: &[f64; CELL], lane: usize, m: usize) -> (Complex64, Complex64) {
-    let part = |c: usize| cell[c * LANES + lane];
-    let (north_re, north_im) = (part(0) + part(2), part(1) + part(3));
-    let (south_re, south_im) = (part(0) - part(2), part(1) - part(3));
+/// Even and odd, real and imaginary parts: a cell.
+pub(super) type Quad = [Lane; 4];
+
+/// The values at wavenumbers m and -m from the cell of m.
+#[inline(always)]
+pub(super) fn unfold<V: Vector>(cell: &Quad, m: usize) -> (Point, Point) {
+    let (even_re, even_im) = (V::load(&cell[0]), V::load(&cell[1]));
+    let (odd_re, odd_im) = (V::load(&cell[2]), V::load(&cell[3]));
+    let (north_re, north_im) = (even_re.add(odd_re), even_im.add(odd_im));
+    let (south_re, south_im) = (even_re.sub(odd_re), even_im.sub(odd_im));
     if m == 0 {
-        let mean = Complex64::new(north_re, south_re);
+        let mean = point(north_re, south_re);
         return (mean, mean);
     }
     (
-        Complex64::new(north_re - south_im, north_im + south_re),
-        Complex64::new(north_re + south_im, south_re - north_im),
+        point(north_re.sub(south_im), north_im.add(south_re)),
+        point(north_re.add(south_im), south_re.sub(north_im)),
     )
 }
 
-/// One lane of the cell of wavenumber m from the values at m and -m, times `scale`; with
+/// The cell of wavenumber m from the values at m and -m, times `scale`; with
 /// `scale = 1/(2 nlon)` the coefficients `F_m = (1/nlon) sum_i f_i exp(-i m lambda_i)`, as sums and
 /// differences of the hemispheres.
-#[inline]
-pub(super) fn fold(
-    (at_m, at_minus_m): (Complex64, Complex64),
-    scale: f64,
-    m: usize,
-    lane: usize,
-    cell: &mut [f64; CELL],
-) {
-    let z = at_m * scale;
+#[inline(always)]
+pub(super) fn fold<V: Vector>(at_m: &Point, at_minus_m: &Point, scale: f64, m: usize) -> Quad {
+    let scale = V::splat(scale);
+    let (re, im) = (V::load(&at_m[0]), V::load(&at_m[1]));
     let (north, south) = if m == 0 {
-        (
-            Complex64::new(2.0 * z.re, 0.0),
-            Complex64::new(2.0 * z.im, 0.0),
-        )
+        ([re.add(re), V::zero()], [im.add(im), V::zero()])
     } else {
-        let mirror = at_minus_m.conj() * scale;
-        let (sum, difference) = (z + mirror, z - mirror);
-        (sum, Complex64::new(difference.im, -difference.re))
+        let (mirror_re, mirror_im) = (V::load(&at_minus_m[0]), V::load(&at_minus_m[1]));
+        (
+            [re.add(mirror_re), im.sub(mirror_im)],
+            [im.add(mirror_im), mirror_re.sub(re)],
+        )
     };
-    let (even, odd) = (north + south, north - south);
-    cell[lane] = even.re;
-    cell[LANES + lane] = even.im;
-    cell[2 * LANES + lane] = odd.re;
-    cell[3 * LANES + lane] = odd.im;
+    let mut cell = [[0.0; LANES]; 4];
+    for part in 0..2 {
+        let (even, odd) = (north[part].add(south[part]), north[part].sub(south[part]));
+        even.mul(scale).store(&mut cell[part]);
+        odd.mul(scale).store(&mut cell[2 + part]);
+    }
+    cell
+}
+
+#[inline(always)]
+fn point<V: Vector>(re: V, im: V) -> Point {
+    let mut point = [[0.0; LANES]; 2];
+    re.store(&mut point[0]);
+    im.store(&mut point[1]);
+    point
 }

@@ -9,11 +9,13 @@
 
 pub mod fourier;
 pub mod kernels;
+pub mod lane_fft;
 pub mod legendre;
 mod mirror;
 pub mod peak;
 pub mod seeds;
 pub mod split_fourier;
+pub(crate) mod vector;
 
 /// Latitude pairs side by side in memory.
 pub const LANES: usize = 4;

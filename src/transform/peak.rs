@@ -32,7 +32,7 @@ fn seconds(family: Family, steps: usize) -> (f64, usize) {
         Family::Fused => {
             let mut sums = black_box([[0.0; LANES]; 12]);
             let start = Instant::now();
-            chains_12(family, steps, a, b, &mut sums);
+            chains_12(family, steps, a, &b, &mut sums);
             let seconds = start.elapsed().as_secs_f64();
             black_box(sums);
             (seconds, sums.len())
@@ -40,7 +40,7 @@ fn seconds(family: Family, steps: usize) -> (f64, usize) {
         Family::Plain => {
             let mut sums = black_box([[0.0; LANES]; 6]);
             let start = Instant::now();
-            chains_6(family, steps, a, b, &mut sums);
+            chains_6(family, steps, a, &b, &mut sums);
             let seconds = start.elapsed().as_secs_f64();
             black_box(sums);
             (seconds, sums.len())
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_chains_compute_what_they_say() {
         let mut sums: [Lane; 6] = std::array::from_fn(|k| [k as f64; LANES]);
-        chains_6(Family::detect(), 3, 0.5, [1.0, 2.0, 3.0, 4.0], &mut sums);
+        chains_6(Family::detect(), 3, 0.5, &[1.0, 2.0, 3.0, 4.0], &mut sums);
         // x/8 + b (1/4 + 1/2 + 1)
         assert_eq!(sums[4], [2.25, 4.0, 5.75, 7.5]);
         assert_eq!(sums[0], [1.75, 3.5, 5.25, 7.0]);

@@ -13,14 +13,19 @@
 //! `[line][k / PX][re | im][lane]` in between.
 
 use std::f64::consts::PI;
-use std::sync::Arc;
 
 use num_complex::Complex64;
-use rustfft::{Fft, FftPlanner};
 
-use super::mirror::{fold, unfold};
+use super::fourier::{as_points, quad, to_points};
+use super::kernels::Family;
+use super::lane_fft::{self, LaneFft};
+use super::mirror::{Quad, fold, unfold};
+use super::vector::Array;
 use super::{CELL, LANES, POINT};
 use crate::decomp::units::reverse_bits;
+
+/// What folds and unfolds: nothing is rounded there that another vector would round otherwise.
+type Plain = Array<false>;
 
 /// The share of rank x of PX.
 pub struct SplitFourier {
@@ -30,13 +35,11 @@ pub struct SplitFourier {
     /// k mod PX of this rank.
     residue: usize,
     m_max: usize,
-    to_grid: Arc<dyn Fft<f64>>,
-    to_fourier: Arc<dyn Fft<f64>>,
+    family: Family,
+    /// Of the points that are left after the butterflies.
+    fft: LaneFft,
     /// `[stage][longitude]`: `exp(-2 pi i j 2^stage / nlon)` where this rank keeps differences.
     twiddles: Vec<Option<Vec<Complex64>>>,
-    /// `[lane][longitude]`.
-    rows: Vec<Complex64>,
-    scratch: Vec<Complex64>,
 }
 
 /// The swap of wavenumbers -m: with the rank of the opposite residue.
@@ -53,14 +56,14 @@ pub struct Mirror {
 impl SplitFourier {
     /// The share of rank `x` of `px`, a power of two that divides `nlon`; wavenumbers
     /// `0 ..= m_max`, `2 m_max < nlon`.
-    pub fn new(nlon: usize, m_max: usize, (px, x): (usize, usize)) -> Self {
+    ///
+    /// # Panics
+    /// `nlon` with a prime factor above 5: no such grid is made.
+    pub fn new(nlon: usize, m_max: usize, (px, x): (usize, usize), family: Family) -> Self {
         let length = nlon / px;
-        let mut planner = FftPlanner::new();
-        let to_grid = planner.plan_fft_inverse(length);
-        let to_fourier = planner.plan_fft_forward(length);
-        let scratch = to_grid
-            .get_inplace_scratch_len()
-            .max(to_fourier.get_inplace_scratch_len());
+        let Some(fft) = LaneFft::new(length) else {
+            unreachable!("longitudes are a product of 2, 3 and 5")
+        };
         let twiddles = (0..px.trailing_zeros()).map(|stage| {
             let distance = px >> (stage + 1);
             let first = (x % distance) * length;
@@ -75,10 +78,8 @@ impl SplitFourier {
             residue: reverse_bits(x, px),
             m_max,
             twiddles: twiddles.collect(),
-            to_grid,
-            to_fourier,
-            rows: vec![Complex64::default(); LANES * length],
-            scratch: vec![Complex64::default(); scratch],
+            family,
+            fft,
         }
     }
 
@@ -162,33 +163,18 @@ impl SplitFourier {
     }
 
     /// The transform of the points that are left on this rank, of one line, to wavenumbers.
-    pub fn line_forward(&mut self, line: &mut [f64]) {
-        let fft = Arc::clone(&self.to_fourier);
-        self.transform(&*fft, line);
+    pub fn line_forward(&self, line: &mut [f64]) {
+        lane_fft::forward(self.family, &self.fft, to_points(line));
     }
 
     /// The inverse of it, unnormalised.
-    pub fn line_inverse(&mut self, line: &mut [f64]) {
-        let fft = Arc::clone(&self.to_grid);
-        self.transform(&*fft, line);
+    pub fn line_inverse(&self, line: &mut [f64]) {
+        lane_fft::inverse(self.family, &self.fft, to_points(line));
     }
 
-    fn transform(&mut self, fft: &dyn Fft<f64>, line: &mut [f64]) {
-        let length = self.nlon / self.px;
-        let (points, _) = line.as_chunks_mut::<POINT>();
-        for (i, point) in points.iter().enumerate() {
-            for lane in 0..LANES {
-                self.rows[lane * length + i] = Complex64::new(point[lane], point[LANES + lane]);
-            }
-        }
-        fft.process_with_scratch(&mut self.rows, &mut self.scratch);
-        for (i, point) in points.iter_mut().enumerate() {
-            for lane in 0..LANES {
-                let value = self.rows[lane * length + i];
-                point[lane] = value.re;
-                point[LANES + lane] = value.im;
-            }
-        }
+    /// Where wavenumber `k`, of this rank's residue, lies in a line.
+    fn place(&self, k: usize) -> usize {
+        self.fft.place(k / self.px)
     }
 
     /// Cells of own wavenumbers to a line of wavenumbers of this residue, where those of the
@@ -200,21 +186,14 @@ impl SplitFourier {
         message: &mut [f64],
     ) {
         line.fill(0.0);
-        let (points, _) = line.as_chunks_mut::<POINT>();
+        let (points, message) = (to_points(line), to_points(message));
         if self.residue == 0 {
-            let cell = cell(0);
-            for lane in 0..LANES {
-                put(&mut points[0], lane, unfold(cell, lane, 0).0);
-            }
+            points[self.place(0)] = unfold::<Plain>(quad(cell(0)), 0).0;
         }
-        let (message, _) = message.as_chunks_mut::<POINT>();
         for (m, mirror) in self.waves(self.residue).zip(message) {
-            let cell = cell(m);
-            for lane in 0..LANES {
-                let (value, opposite) = unfold(cell, lane, m);
-                put(&mut points[m / self.px], lane, value);
-                put(mirror, lane, opposite);
-            }
+            let (value, opposite) = unfold::<Plain>(quad(cell(m)), m);
+            points[self.place(m)] = value;
+            *mirror = opposite;
         }
     }
 
@@ -224,7 +203,7 @@ impl SplitFourier {
         let (message, _) = message.as_chunks::<POINT>();
         let opposite = (self.px - self.residue) % self.px;
         for (m, mirror) in self.waves(opposite).zip(message) {
-            points[(self.nlon - m) / self.px] = *mirror;
+            points[self.place(self.nlon - m)] = *mirror;
         }
     }
 
@@ -234,7 +213,7 @@ impl SplitFourier {
         let (message, _) = message.as_chunks_mut::<POINT>();
         let opposite = (self.px - self.residue) % self.px;
         for (m, mirror) in self.waves(opposite).zip(message) {
-            *mirror = points[(self.nlon - m) / self.px];
+            *mirror = points[self.place(self.nlon - m)];
         }
     }
 
@@ -245,23 +224,18 @@ impl SplitFourier {
         message: &[f64],
         mut cell: impl FnMut(usize, &[f64; CELL]),
     ) {
-        let (points, _) = line.as_chunks::<POINT>();
-        let (message, _) = message.as_chunks::<POINT>();
+        let (points, message) = (as_points(line), as_points(message));
         let scale = 0.5 / self.nlon as f64;
-        let mut values = [0.0; CELL];
+        let mut give = |m: usize, values: Quad| match values.as_flattened().first_chunk() {
+            Some(values) => cell(m, values),
+            None => unreachable!("a cell has {CELL} values"),
+        };
         if self.residue == 0 {
-            for lane in 0..LANES {
-                let mean = get(&points[0], lane);
-                fold((mean, mean), scale, 0, lane, &mut values);
-            }
-            cell(0, &values);
+            let mean = &points[self.place(0)];
+            give(0, fold::<Plain>(mean, mean, scale, 0));
         }
         for (m, mirror) in self.waves(self.residue).zip(message) {
-            for lane in 0..LANES {
-                let pair = (get(&points[m / self.px], lane), get(mirror, lane));
-                fold(pair, scale, m, lane, &mut values);
-            }
-            cell(m, &values);
+            give(m, fold::<Plain>(&points[self.place(m)], mirror, scale, m));
         }
     }
 
@@ -271,31 +245,19 @@ impl SplitFourier {
         turns
             .map(|turns| size_of_val(turns.as_slice()))
             .sum::<usize>()
-            + size_of_val(self.rows.as_slice())
-            + size_of_val(self.scratch.as_slice())
+            + self.fft.bytes()
     }
-}
-
-#[inline]
-fn get(point: &[f64; POINT], lane: usize) -> Complex64 {
-    Complex64::new(point[lane], point[LANES + lane])
-}
-
-#[inline]
-fn put(point: &mut [f64; POINT], lane: usize, value: Complex64) {
-    point[lane] = value.re;
-    point[LANES + lane] = value.im;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transform::fourier::FourierPlan;
+    use crate::transform::fourier::{FourierPlan, LineCells};
 
     /// Every rank's share of one line of the grid, swapped by hand.
     fn to_cells(grid: &[f64], nlon: usize, m_max: usize, px: usize) -> Vec<[f64; CELL]> {
-        let mut ranks: Vec<SplitFourier> = (0..px)
-            .map(|x| SplitFourier::new(nlon, m_max, (px, x)))
+        let ranks: Vec<SplitFourier> = (0..px)
+            .map(|x| SplitFourier::new(nlon, m_max, (px, x), Family::detect()))
             .collect();
         let mut lines: Vec<Vec<f64>> = grid.chunks(grid.len() / px).map(<[f64]>::to_vec).collect();
         for stage in 0..ranks[0].stages() {
@@ -304,7 +266,7 @@ mod tests {
                 rank.combine_forward(stage, line, &before[rank.partner(stage)]);
             }
         }
-        for (rank, line) in ranks.iter_mut().zip(&mut lines) {
+        for (rank, line) in ranks.iter().zip(&mut lines) {
             rank.line_forward(line);
         }
         let mut cells = vec![[f64::NAN; CELL]; m_max + 1];
@@ -321,8 +283,8 @@ mod tests {
 
     fn to_grid(cells: &[[f64; CELL]], nlon: usize, px: usize) -> Vec<f64> {
         let m_max = cells.len() - 1;
-        let mut ranks: Vec<SplitFourier> = (0..px)
-            .map(|x| SplitFourier::new(nlon, m_max, (px, x)))
+        let ranks: Vec<SplitFourier> = (0..px)
+            .map(|x| SplitFourier::new(nlon, m_max, (px, x), Family::detect()))
             .collect();
         let mut messages = Vec::new();
         let mut lines = Vec::new();
@@ -333,7 +295,7 @@ mod tests {
             messages.push(message);
             lines.push(line);
         }
-        for (rank, line) in ranks.iter_mut().zip(&mut lines) {
+        for (rank, line) in ranks.iter().zip(&mut lines) {
             rank.place_mirror(&messages[rank.mirror().partner], line);
             rank.line_inverse(line);
         }
@@ -356,10 +318,16 @@ mod tests {
                 .map(|i| ((i * i * 7 + i) % 97) as f64 / 97.0 - 0.4)
                 .collect();
             let mut whole = vec![[0.0; CELL]; m_max + 1];
-            let mut plan = FourierPlan::new(nlon, m_max);
-            plan.forward(&grid, |m, cell| whole[m] = *cell);
+            let plan = FourierPlan::new(nlon, m_max, Family::detect());
+            let base: Vec<isize> = (0..=m_max).map(|m| (m * CELL) as isize).collect();
+            let at = LineCells {
+                base: &base,
+                stride: &vec![0; m_max + 1],
+                line: 0,
+            };
+            plan.forward(&mut grid.clone(), at, whole.as_flattened_mut());
             let mut back = vec![0.0; grid.len()];
-            plan.inverse(|m| &whole[m], &mut back);
+            plan.inverse(whole.as_flattened(), at, &mut back);
             for px in [1, 2, 4, 8, 16] {
                 let cells = to_cells(&grid, nlon, m_max, px);
                 for (cell, expected) in cells.iter().zip(&whole) {

@@ -132,7 +132,7 @@ impl Engine {
     fn forward(&mut self) -> Result<()> {
         let back = self.back.each_mut().map(Vec::as_mut_slice);
         self.pencil
-            .forward(&self.to, back, &mut Phases::new())
+            .forward(&mut self.to, back, &mut Phases::new())
             .map_err(|error| Error::Failed(error.to_string()))
     }
 
