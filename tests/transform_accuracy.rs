@@ -71,6 +71,7 @@ impl Serial {
                 base: &base,
                 stride: &stride,
                 line: group as isize,
+                offset: 0,
             };
             self.fourier.inverse(&cells, at, line);
         }
@@ -87,6 +88,7 @@ impl Serial {
                 base: &base,
                 stride: &stride,
                 line: group as isize,
+                offset: 0,
             };
             self.fourier.forward(line, at, &mut cells);
         }

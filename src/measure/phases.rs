@@ -238,6 +238,21 @@ impl Phases {
         Start(now)
     }
 
+    /// Ends a part of a phase, which is not a call of its own, and begins another: see
+    /// [`Phases::passed`].
+    #[inline]
+    pub fn lap(&mut self, phase: Phase, start: Start) -> Start {
+        let now = Instant::now();
+        self.totals[phase as usize].seconds += now.duration_since(start.0).as_secs_f64();
+        Start(now)
+    }
+
+    /// Counts a call of a phase whose parts were timed by [`Phases::lap`].
+    #[inline]
+    pub fn passed(&mut self, phase: Phase) {
+        self.totals[phase as usize].calls += 1;
+    }
+
     /// Adds one call of known duration, s.
     #[inline]
     pub fn add(&mut self, phase: Phase, seconds: f64) {

@@ -62,6 +62,8 @@ impl Buffers {
             only(double, row_lines * waves * CELL),
             whole_lines,
             only(split, lines_of(x) * parts),
+            // Where rows are transformed there and back at once, cells go from one to the other.
+            only(px == 1 && py > 1, first[1]),
         ];
         let longest = |needs: &[usize]| needs.iter().copied().max().unwrap_or(0);
         Self {

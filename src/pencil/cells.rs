@@ -94,6 +94,7 @@ impl CellMap {
             base: &self.base[level * self.waves..(level + 1) * self.waves],
             stride: &self.stride,
             line: group as isize,
+            offset: 0,
         }
     }
 

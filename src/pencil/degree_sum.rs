@@ -12,6 +12,7 @@ use num_complex::Complex64;
 use super::FORWARD_FIELDS;
 use super::spectral_layout::SpectralLayout;
 use super::transform::PencilError;
+use crate::decomp::units::Unit;
 use crate::exchange::sum::{SumChoice, SumPlan, VectorSum};
 use crate::exchange::transpose::Movement as Moved;
 use crate::measure::{Movement, Phase, Phases};
@@ -62,33 +63,37 @@ impl DegreeSum {
         size_of_val(self.total.as_slice()) + size_of_val(self.starts.as_slice())
     }
 
-    /// `own(wave, units, columns)` computes this rank's sums of a wave, `[unit][field][n - m]`; the sums over
-    /// the column go to `fields`, laid out as `layout` says.
+    /// `own(wave, units, columns)` computes this rank's sums of a wave, `[unit][field][n - m]`; `sink`
+    /// takes the sums over the column, unit by unit.
     pub(super) fn execute<T: Transport>(
         &mut self,
         comm: &T,
         layout: &SpectralLayout,
         own: impl FnMut(usize, &Range<usize>, &mut [Complex64]),
         scratch: &mut [Complex64],
-        fields: &mut [&mut [Complex64]; FORWARD_FIELDS],
+        mut sink: impl FnMut(Unit, Range<usize>, [&[Complex64]; FORWARD_FIELDS]),
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
         self.add_up(comm, own, scratch, phases)?;
-        let start = phases.start();
+        let mut start = phases.start();
         for (wave, (m, units)) in layout.waves().enumerate() {
             let degrees = layout.truncation().degrees(m) + 1;
-            let mut columns = self.total[self.starts[wave]..].chunks_exact(2 * degrees);
-            for unit in units {
-                for field in fields.iter_mut() {
-                    let column = columns.next().unwrap_or_default();
-                    let column = column.chunks_exact(2);
-                    for (to, pair) in field[layout.range(unit)].iter_mut().zip(column) {
-                        *to = Complex64::new(pair[0], pair[1]);
-                    }
+            let of_unit = FORWARD_FIELDS * degrees;
+            let values = self.total[self.starts[wave]..].chunks_exact(2 * of_unit);
+            for (unit, values) in units.zip(values) {
+                let columns = &mut scratch[..of_unit];
+                for (to, pair) in columns.iter_mut().zip(values.chunks_exact(2)) {
+                    *to = Complex64::new(pair[0], pair[1]);
                 }
+                start = phases.lap(Movement::LegendreSum.unpack(), start);
+                let mut columns = columns.chunks_exact(degrees);
+                let columns = std::array::from_fn(|_| columns.next().unwrap_or_default());
+                sink(layout.units()[unit], layout.range(unit), columns);
+                start = phases.lap(Phase::SpectralUpdate, start);
             }
         }
-        phases.stop(Movement::LegendreSum.unpack(), start);
+        phases.passed(Movement::LegendreSum.unpack());
+        phases.passed(Phase::SpectralUpdate);
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use super::moves::Along;
 use super::stage::has_idle_lanes;
 use super::transform::{Pencil, PencilError};
 use super::unpack::{Latitudes, Longitudes, Unpack, Waves};
+use crate::decomp::units::Unit;
 use crate::measure::{Movement, Phase, Phases};
 use crate::transform::{CELL, POINT};
 use crate::transport::Transport;
@@ -31,7 +32,15 @@ impl<T: Transport> Pencil<T> {
         self.analyse_lines(grid, phases)?;
         self.lines_to_waves(phases)?;
         self.rows_to_latitudes(phases)?;
-        self.analyse_latitudes(fields, phases)
+        let mut fields = fields;
+        self.analyse_latitudes(
+            |_, range, columns| {
+                for (field, column) in fields.iter_mut().zip(columns) {
+                    field[range.clone()].copy_from_slice(column);
+                }
+            },
+            phases,
+        )
     }
 
     /// The FFT of own lines, or of own longitudes of all lines.
@@ -145,10 +154,11 @@ impl<T: Transport> Pencil<T> {
         Ok(())
     }
 
-    /// The forward Legendre transform of own units, and its vector sum where latitudes are split.
-    fn analyse_latitudes(
+    /// The forward Legendre transform of own units, and its vector sum where latitudes are split;
+    /// `sink` takes the coefficients.
+    pub(super) fn analyse_latitudes(
         &mut self,
-        mut fields: [&mut [Complex64]; FIELDS],
+        mut sink: impl FnMut(Unit, Range<usize>, [&[Complex64]; FIELDS]),
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
         let (layout, legendre) = (&self.layout, &mut self.legendre);
@@ -160,22 +170,24 @@ impl<T: Transport> Pencil<T> {
                 let cells = &cells[units.start * per_unit..units.end * per_unit];
                 legendre.forward(wave, units.len(), FIELDS, cells, columns);
             };
-            return sum.execute(&self.column, layout, own, scratch, &mut fields, phases);
+            return sum.execute(&self.column, layout, own, scratch, sink, phases);
         }
-        let start = phases.start();
+        let mut start = phases.start();
         for (wave, (m, units)) in layout.waves().enumerate() {
             let degrees = layout.truncation().degrees(m) + 1;
             let columns = &mut scratch[..units.len() * FIELDS * degrees];
             let cells = &cells[units.start * per_unit..units.end * per_unit];
             legendre.forward(wave, units.len(), FIELDS, cells, columns);
-            let each = units
-                .clone()
-                .flat_map(|unit| (0..FIELDS).map(move |field| (unit, field)));
-            for (column, (unit, field)) in columns.chunks_exact(degrees).zip(each) {
-                fields[field][layout.range(unit)].copy_from_slice(column);
+            start = phases.lap(Phase::ForwardLegendre, start);
+            for (columns, unit) in columns.chunks_exact(FIELDS * degrees).zip(units) {
+                let mut columns = columns.chunks_exact(degrees);
+                let columns = std::array::from_fn(|_| columns.next().unwrap_or_default());
+                sink(layout.units()[unit], layout.range(unit), columns);
             }
+            start = phases.lap(Phase::SpectralUpdate, start);
         }
-        phases.stop(Phase::ForwardLegendre, start);
+        phases.passed(Phase::ForwardLegendre);
+        phases.passed(Phase::SpectralUpdate);
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ mod butterfly;
 mod cells;
 pub mod choice;
 mod degree_sum;
+mod evaluate;
 mod from_grid;
 mod maps;
 mod movements;
@@ -26,7 +27,9 @@ mod stage;
 mod to_grid;
 mod transform;
 mod unpack;
+mod window;
 
+pub use evaluate::Evaluation;
 pub use movements::Movements;
 pub use spectral_layout::SpectralLayout;
 pub use transform::{GridShape, Pencil, PencilError};

@@ -100,7 +100,14 @@ impl<T: Transport> Pencil<T> {
         let units = self.distribution.column_units(self.position.0);
         let comms = (&self.row, &self.column);
         let family = self.family();
-        Movements::new(&self.distribution, comms, &units, &self.layout, choice, family)
+        Movements::new(
+            &self.distribution,
+            comms,
+            &units,
+            &self.layout,
+            choice,
+            family,
+        )
     }
 
     /// Puts other movements in the place of those there are, which it gives back.

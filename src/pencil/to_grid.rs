@@ -1,12 +1,16 @@
 //! From coefficients to the grid.
 
+use std::ops::Range;
+
 use num_complex::Complex64;
 
 use super::INVERSE_FIELDS;
 use super::buffers::Buffers;
+use super::evaluate::split_columns;
 use super::moves::Along;
 use super::stage::{has_idle_lanes, pack_latitudes, pack_longitudes, pack_waves};
 use super::transform::{Pencil, PencilError};
+use crate::decomp::units::Unit;
 use crate::measure::{Movement, Phase, Phases};
 use crate::transform::{CELL, POINT};
 use crate::transport::Transport;
@@ -25,31 +29,50 @@ impl<T: Transport> Pencil<T> {
         grid: &mut [f64],
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
-        self.sum_degrees(fields, phases);
+        self.sum_degrees(
+            |_, range, columns| {
+                for (column, field) in columns.into_iter().zip(fields) {
+                    column.copy_from_slice(&field[range.clone()]);
+                }
+            },
+            phases,
+        );
         self.latitudes_to_rows(phases)?;
         self.waves_to_lines(phases)?;
         self.sum_waves(grid, phases)
     }
 
-    /// The inverse Legendre transform of own units: cells of the latitudes that it covers.
-    fn sum_degrees(&mut self, fields: [&[Complex64]; FIELDS], phases: &mut Phases) {
-        let start = phases.start();
+    /// The inverse Legendre transform of own units, whose coefficients `source` writes: cells of the
+    /// latitudes that it covers.
+    pub(super) fn sum_degrees(
+        &mut self,
+        mut source: impl FnMut(Unit, Range<usize>, [&mut [Complex64]; FIELDS]),
+        phases: &mut Phases,
+    ) {
+        let mut start = phases.start();
         let layout = &self.layout;
         let per_unit = self.groups * FIELDS * CELL;
         for (wave, (m, units)) in layout.waves().enumerate() {
             let degrees = layout.truncation().degrees(m) + 1;
             let columns = &mut self.degrees_scratch[..units.len() * FIELDS * degrees];
-            let each = units
-                .clone()
-                .flat_map(|unit| (0..FIELDS).map(move |field| (unit, field)));
-            for (column, (unit, field)) in columns.chunks_exact_mut(degrees).zip(each) {
-                column.copy_from_slice(&fields[field][layout.range(unit)]);
+            for (columns, unit) in columns
+                .chunks_exact_mut(FIELDS * degrees)
+                .zip(units.clone())
+            {
+                source(
+                    layout.units()[unit],
+                    layout.range(unit),
+                    split_columns(columns, degrees),
+                );
             }
+            start = phases.lap(Phase::SpectralUpdate, start);
             let cells = &mut self.buffers.first[units.start * per_unit..units.end * per_unit];
             self.legendre
                 .inverse(wave, units.len(), FIELDS, columns, cells);
+            start = phases.lap(Phase::InverseLegendre, start);
         }
-        phases.stop(Phase::InverseLegendre, start);
+        phases.passed(Phase::SpectralUpdate);
+        phases.passed(Phase::InverseLegendre);
     }
 
     /// The Legendre transpose, where there is one: own latitudes of all units of the column.

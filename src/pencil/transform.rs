@@ -6,8 +6,10 @@ use thiserror::Error;
 use super::buffers::Buffers;
 use super::cells::CellMap;
 use super::choice::AlgorithmChoice;
+use super::evaluate::lines_for;
 use super::movements::Movements;
 use super::spectral_layout::SpectralLayout;
+use super::window::Window;
 use super::{FORWARD_FIELDS, INVERSE_FIELDS};
 use crate::decomp::algorithm::{FftAlgorithm, LegendreAlgorithm};
 use crate::decomp::distribution::Distribution;
@@ -83,6 +85,10 @@ pub struct Pencil<T: Transport> {
     pub(super) cells_at: [CellMap; 2],
     pub(super) buffers: Buffers,
     pub(super) degrees_scratch: Vec<Complex64>,
+    /// Lines of one group, where they are whole and all of them at hand; else empty.
+    pub(super) lines: Vec<f64>,
+    /// On a rank that has everything.
+    pub(super) window: Option<Window>,
 }
 
 impl<T: Transport> Pencil<T> {
@@ -154,11 +160,18 @@ impl<T: Transport> Pencil<T> {
         let split = mesh.px > 1 && choice.fft == FftAlgorithm::Distributed;
         let fourier = (!split).then(|| FourierPlan::new(problem.nlon, truncation.m_max(), family));
         let comms = (&row, &column);
-        let movements = Movements::new(&distribution, comms, &column_units, &layout, choice, family)?;
+        let movements =
+            Movements::new(&distribution, comms, &column_units, &layout, choice, family)?;
         let units = &column_units.units;
         let mut buffers = Buffers::new(&distribution, (x, y), &layout, units);
-        buffers.fit(movements.moves_apart(), movements.needs_third());
+        let whole = mesh.px == 1;
+        let alone = whole && mesh.py == 1;
+        let alike = movements.moves_apart() || whole && !alone;
+        buffers.fit(alike, movements.needs_third());
+        let window = alone.then(|| Window::new(&legendre, waves.len(), problem.levels));
         Ok(Self {
+            lines: whole.then(|| lines_for(problem.nlon)).unwrap_or_default(),
+            window,
             waves: distribution.waves(x),
             fourier,
             movements,
@@ -214,6 +227,8 @@ impl<T: Transport> Pencil<T> {
             + self.fourier.as_ref().map_or(0, FourierPlan::bytes)
             + size_of_val(self.degrees_scratch.as_slice())
             + self.buffers.bytes()
+            + size_of_val(self.lines.as_slice())
+            + self.window.as_ref().map_or(0, Window::bytes)
             + self.movements.bytes()
             + self.cells_at.iter().map(CellMap::bytes).sum::<usize>()
             + size_of_val(self.gauss.mu.as_slice())

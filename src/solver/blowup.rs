@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::model::Model;
 use super::state::State;
-use crate::pencil::INVERSE_FIELDS;
+use crate::pencil::GridShape;
 use crate::problem::definition::Scheme;
 use crate::transform::{LANES, POINT};
 use crate::transport::Transport;
@@ -112,40 +112,66 @@ impl fmt::Display for BlowUp {
     }
 }
 
-/// The worst point of the grid fields of the evaluation that went out of bounds.
-pub(super) fn locate<T: Transport>(model: &Model<T>, state: &State, seconds: f64) -> BlowUp {
-    let (shape, gauss) = (&model.shape, model.pencil.gauss());
-    let length = shape.longitudes.len() * POINT;
-    let (mut worst, mut at) = (-1.0, (0, 0, 0, 0));
-    'search: for level in 0..shape.levels {
-        for (own, pair) in shape.pairs.clone().enumerate() {
-            let (group, lane) = (own / LANES, own % LANES);
-            let row = (level * shape.groups + group) * INVERSE_FIELDS * length;
+/// Where this rank found the strongest wind beyond the bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worst {
+    kinetic: f64,
+    level: usize,
+    /// Latitude pair of the globe.
+    pair: usize,
+    south: bool,
+    longitude: usize,
+}
+
+impl Worst {
+    /// Looks for a stronger wind in the kinetic energy of a group of latitude pairs,
+    /// `[longitude][north | south][lane]`; the first that is not finite is the strongest.
+    pub(super) fn look(
+        worst: &mut Option<Self>,
+        shape: &GridShape,
+        (level, group): (usize, usize),
+        kinetic: &[f64],
+    ) {
+        let pairs = shape.pairs.clone().skip(group * LANES).take(LANES);
+        for (lane, pair) in pairs.enumerate() {
             for side in 0..2 {
-                for i in 0..shape.longitudes.len() {
-                    let here = row + i * POINT + side * LANES + lane;
-                    let grid = &model.work.grid_from;
-                    let (u, v) = (grid[here + 2 * length], grid[here + 3 * length]);
-                    let wind = u.hypot(v) * model.secant2[group][lane].sqrt();
-                    if !wind.is_finite() || wind > worst {
-                        (worst, at) = (wind, (level, pair, side, i));
+                for (i, point) in kinetic.chunks_exact(POINT).enumerate() {
+                    let kinetic = point[side * LANES + lane];
+                    let most = worst.map_or(-1.0, |worst| worst.kinetic);
+                    if !most.is_finite() {
+                        return;
                     }
-                    if !wind.is_finite() {
-                        break 'search;
+                    if !(kinetic <= most) {
+                        *worst = Some(Self {
+                            kinetic,
+                            level,
+                            pair,
+                            south: side == 1,
+                            longitude: shape.longitudes.start + i,
+                        });
                     }
                 }
             }
         }
     }
-    let (level, pair, side, i) = at;
-    let latitude = gauss.mu[pair].to_f64().asin().to_degrees();
+}
+
+/// What to say of an evaluation that went out of bounds.
+pub(super) fn describe<T: Transport>(
+    model: &Model<T>,
+    worst: &Worst,
+    state: &State,
+    seconds: f64,
+) -> BlowUp {
+    let mu = model.pencil.gauss().mu[worst.pair].to_f64();
+    let latitude = mu.asin().to_degrees();
     BlowUp {
         step: model.step + 1,
         seconds,
-        level,
-        latitude: if side == 0 { latitude } else { -latitude },
-        longitude: 360.0 * (shape.longitudes.start + i) as f64 / model.problem.nlon as f64,
-        wind: worst,
+        level: worst.level,
+        latitude: if worst.south { -latitude } else { latitude },
+        longitude: 360.0 * worst.longitude as f64 / model.problem.nlon as f64,
+        wind: (2.0 * worst.kinetic).sqrt(),
         bound: model.wind_bound,
         cause: cause(model, state),
     }

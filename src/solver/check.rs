@@ -125,14 +125,12 @@ impl<T: Transport> Model<T> {
                 to[from.len()..].fill(0.0);
             }
         }
-        let flux = self.work.flux.each_mut().map(|flux| flux.as_mut_slice());
-        self.pencil
-            .forward(&mut self.work.grid_to, flux, &mut self.phases)?;
+        let back = self.analyse()?;
         self.phases = before;
         let (mut error, mut norm) = (Dd::ZERO, Dd::ZERO);
         for (_, range) in self.pencil.layout().counted() {
             for at in range.start..range.end - 1 {
-                error = error + Dd::from((self.work.flux[0][at] - self.now.zeta[at]).norm_sqr());
+                error = error + Dd::from((back[0][at] - self.now.zeta[at]).norm_sqr());
                 norm = norm + Dd::from(self.now.zeta[at].norm_sqr());
             }
         }

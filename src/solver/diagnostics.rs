@@ -86,17 +86,12 @@ impl Reference {
 impl<T: Transport> Model<T> {
     /// Vorticity (relative), `Phi`, U and V of a state onto the grid.
     pub(super) fn fields_to_grid(&mut self, state: &State) -> Result<(), SolverError> {
-        let work = &mut self.work;
-        self.operators.wind(
-            self.pencil.layout(),
-            &state.zeta,
-            &state.delta,
-            &mut work.u,
-            &mut work.v,
-        );
+        let [u, v] = self
+            .operators
+            .wind(self.pencil.layout(), &state.zeta, &state.delta);
         self.pencil.inverse(
-            [&state.zeta, &state.phi, &work.u, &work.v],
-            &mut work.grid_from,
+            [&state.zeta, &state.phi, &u, &v],
+            &mut self.work.grid_from,
             &mut self.phases,
         )?;
         Ok(())

@@ -1,6 +1,7 @@
 //! Forcing that turns rigidly about the planet's axis (Williamson case 4).
 
 use std::convert::Infallible;
+use std::ops::Range;
 
 use num_complex::Complex64;
 
@@ -69,14 +70,18 @@ impl SpectralForcing {
         }
     }
 
-    /// Adds the forcing at `seconds`.
-    pub(super) fn add(&self, layout: &SpectralLayout, seconds: f64, tendency: &mut State) {
-        for (unit, range) in layout.iter() {
-            let turn = Complex64::cis(-(unit.m as f64) * self.rate * seconds);
-            for at in range {
-                tendency.zeta[at] += self.at_start.zeta[at] * turn;
-                tendency.delta[at] += self.at_start.delta[at] * turn;
-                tendency.phi[at] += self.at_start.phi[at] * turn;
+    /// Adds the forcing at `seconds` to the tendencies of the degrees of wavenumber `m` at `range`.
+    pub(super) fn add(
+        &self,
+        m: usize,
+        range: Range<usize>,
+        seconds: f64,
+        tendency: [&mut [Complex64]; 3],
+    ) {
+        let turn = Complex64::cis(-(m as f64) * self.rate * seconds);
+        for (to, field) in tendency.into_iter().zip(self.at_start.fields()) {
+            for (to, forcing) in to.iter_mut().zip(&field[range.clone()]) {
+                *to += forcing * turn;
             }
         }
     }

@@ -151,14 +151,7 @@ impl<T: Transport> Model<T> {
     /// A lost rank.
     pub fn at_points(&mut self, points: &[(f64, f64)]) -> Result<Vec<PointRecord>, SolverError> {
         let layout = self.pencil.layout();
-        let work = &mut self.work;
-        self.operators.wind(
-            layout,
-            &self.now.zeta,
-            &self.now.delta,
-            &mut work.u,
-            &mut work.v,
-        );
+        let [u, v] = self.operators.wind(layout, &self.now.zeta, &self.now.delta);
         let mut sums = Vec::with_capacity(points.len() * 6);
         for &(lat, lon) in points {
             let mu = Dd::from(lat.to_radians().sin());
@@ -170,8 +163,8 @@ impl<T: Transport> Model<T> {
                 let fields = [
                     &self.now.phi,
                     &self.surface_geopotential,
-                    &work.u,
-                    &work.v,
+                    &u,
+                    &v,
                     &self.now.zeta,
                     &self.now.delta,
                 ];

@@ -1,7 +1,10 @@
 //! Leapfrog, explicit or semi-implicit, with the Robert-Asselin-Williams filter.
 
+use std::ops::Range;
+
 use super::model::{Model, SolverError};
 use super::state::State;
+use super::tendency::{Linear, Tendency};
 use crate::measure::Phase;
 use crate::problem::definition::Scheme;
 use crate::transport::Transport;
@@ -46,61 +49,18 @@ impl<T: Transport> Model<T> {
         d: f64,
         next: &mut State,
     ) -> Result<(), SolverError> {
-        let mut tendency = std::mem::take(&mut self.tendency);
-        let result = self.explicit_tendency(now, seconds, &mut tendency);
-        if result.is_ok() {
-            let start = self.phases.start();
-            match self.time.scheme {
-                Scheme::SemiImplicit => self.semi_implicit(old, &tendency, d, next),
-                Scheme::Explicit | Scheme::Rk4 => self.explicit(old, now, &tendency, d, next),
+        let scheme = self.time.scheme;
+        self.explicit_tendency(now, seconds, |linear, range, tendency| {
+            match scheme {
+                Scheme::SemiImplicit => {
+                    semi_implicit(linear, range.clone(), old, &tendency, d, next)
+                }
+                Scheme::Explicit | Scheme::Rk4 => {
+                    explicit(linear, range.clone(), (old, now), &tendency, d, next);
+                }
             }
-            self.diffuse(d, next);
-            self.phases.stop(Phase::SpectralUpdate, start);
-        }
-        self.tendency = tendency;
-        result
-    }
-
-    /// Linear terms averaged over both ends: with `L = n (n + 1)/a^2`, `M` and `Q` all explicit
-    /// contributions to divergence and geopotential,
-    /// `Phi = [Q - (D/2) Phibar M]/[1 + Phibar (D/2)^2 L]`, `delta = M + (D/2) L Phi`.
-    fn semi_implicit(&self, old: &State, tendency: &State, d: f64, next: &mut State) {
-        let (half, phibar) = (0.5 * d, self.phibar);
-        for (at, &l) in self.operators.laplacian.iter().enumerate() {
-            next.zeta[at] = old.zeta[at] + tendency.zeta[at] * d;
-            let m = old.delta[at] + tendency.delta[at] * d + old.phi[at] * (half * l);
-            let q = old.phi[at] + tendency.phi[at] * d - old.delta[at] * (half * phibar);
-            let phi = (q - m * (half * phibar)) / (1.0 + phibar * half * half * l);
-            next.phi[at] = phi;
-            next.delta[at] = m + phi * (half * l);
-        }
-    }
-
-    /// Linear terms at the middle.
-    fn explicit(&self, old: &State, now: &State, tendency: &State, d: f64, next: &mut State) {
-        let gravity = if self.advection_only { 0.0 } else { d };
-        for (at, &l) in self.operators.laplacian.iter().enumerate() {
-            next.zeta[at] = old.zeta[at] + tendency.zeta[at] * d;
-            next.delta[at] = old.delta[at] + tendency.delta[at] * d + now.phi[at] * (gravity * l);
-            next.phi[at] = old.phi[at] + tendency.phi[at] * d - now.delta[at] * (d * self.phibar);
-        }
-    }
-
-    /// Diffusion, backward Euler over `d`; of the free surface `Phi + g h_s`, not the thickness.
-    fn diffuse(&self, d: f64, state: &mut State) {
-        if !self.damping.active {
-            return;
-        }
-        for at in 0..state.zeta.len() {
-            if !self.advection_only {
-                let wind = 1.0 / (1.0 + d * self.damping.wind[at]);
-                state.zeta[at] *= wind;
-                state.delta[at] *= wind;
-            }
-            let ground = self.surface_geopotential[at];
-            let surface = 1.0 / (1.0 + d * self.damping.surface[at]);
-            state.phi[at] = (state.phi[at] + ground) * surface - ground;
-        }
+            diffuse(linear, range, d, next);
+        })
     }
 
     /// Robert-Asselin filter of coefficient c, as Williams (2009, MWR 137, eqs. 7-9):
@@ -120,5 +80,63 @@ impl<T: Transport> Model<T> {
                 *next -= x * (1.0 - alpha);
             }
         }
+    }
+}
+
+/// Linear terms averaged over both ends: with `L = n (n + 1)/a^2`, `M` and `Q` all explicit
+/// contributions to divergence and geopotential,
+/// `Phi = [Q - (D/2) Phibar M]/[1 + Phibar (D/2)^2 L]`, `delta = M + (D/2) L Phi`.
+fn semi_implicit(
+    linear: &Linear<'_>,
+    range: Range<usize>,
+    old: &State,
+    tendency: &Tendency<'_>,
+    d: f64,
+    next: &mut State,
+) {
+    let (half, phibar) = (0.5 * d, linear.phibar);
+    for (k, at) in range.enumerate() {
+        let l = linear.laplacian[at];
+        next.zeta[at] = old.zeta[at] + tendency.zeta[k] * d;
+        let m = old.delta[at] + tendency.delta[k] * d + old.phi[at] * (half * l);
+        let q = old.phi[at] + tendency.phi[k] * d - old.delta[at] * (half * phibar);
+        let phi = (q - m * (half * phibar)) / (1.0 + phibar * half * half * l);
+        next.phi[at] = phi;
+        next.delta[at] = m + phi * (half * l);
+    }
+}
+
+/// Linear terms at the middle.
+fn explicit(
+    linear: &Linear<'_>,
+    range: Range<usize>,
+    (old, now): (&State, &State),
+    tendency: &Tendency<'_>,
+    d: f64,
+    next: &mut State,
+) {
+    let gravity = if linear.advection_only { 0.0 } else { d };
+    for (k, at) in range.enumerate() {
+        let l = linear.laplacian[at];
+        next.zeta[at] = old.zeta[at] + tendency.zeta[k] * d;
+        next.delta[at] = old.delta[at] + tendency.delta[k] * d + now.phi[at] * (gravity * l);
+        next.phi[at] = old.phi[at] + tendency.phi[k] * d - now.delta[at] * (d * linear.phibar);
+    }
+}
+
+/// Diffusion, backward Euler over `d`; of the free surface `Phi + g h_s`, not the thickness.
+fn diffuse(linear: &Linear<'_>, range: Range<usize>, d: f64, state: &mut State) {
+    if !linear.damping.active {
+        return;
+    }
+    for at in range {
+        if !linear.advection_only {
+            let wind = 1.0 / (1.0 + d * linear.damping.wind[at]);
+            state.zeta[at] *= wind;
+            state.delta[at] *= wind;
+        }
+        let ground = linear.surface_geopotential[at];
+        let surface = 1.0 / (1.0 + d * linear.damping.surface[at]);
+        state.phi[at] = (state.phi[at] + ground) * surface - ground;
     }
 }

@@ -78,7 +78,6 @@ pub struct Model<T: Transport> {
     pub(super) now: State,
     pub(super) next: State,
     pub(super) scratch: [State; 2],
-    pub(super) tendency: State,
     pub(super) work: Work,
     pub(super) initial: Option<Invariants>,
     pub(super) reference: Option<Reference>,
@@ -114,13 +113,17 @@ impl<T: Transport> Model<T> {
             .map(|forcing| SpectralForcing::new(layout, forcing, &problem.planet));
         let len = layout.len();
         let zeros = || State::zeros(len);
-        let complex = || vec![Complex64::default(); len];
+        let most = layout
+            .iter()
+            .map(|(_, range)| range.len())
+            .max()
+            .unwrap_or(0);
         let mut model = Self {
             gather: choice.gather,
             coriolis: super::start::coriolis(layout, &problem, case.as_deref()),
             secant2: super::start::secant2(&shape, pencil.gauss()),
             advection_only: case.as_deref().is_some_and(Case::advection_only),
-            surface_geopotential: complex(),
+            surface_geopotential: vec![Complex64::default(); len],
             surface_grid: Vec::new(),
             phibar: 0.0,
             wind_bound: f64::INFINITY,
@@ -129,14 +132,10 @@ impl<T: Transport> Model<T> {
             now: zeros(),
             next: zeros(),
             scratch: [zeros(), zeros()],
-            tendency: zeros(),
             work: Work {
                 grid_from: vec![0.0; shape.len(INVERSE_FIELDS)],
                 grid_to: vec![0.0; shape.len(FORWARD_FIELDS)],
-                eta: complex(),
-                u: complex(),
-                v: complex(),
-                flux: std::array::from_fn(|_| complex()),
+                columns: std::array::from_fn(|_| vec![Complex64::default(); most]),
             },
             initial: None,
             reference: None,
@@ -230,8 +229,7 @@ impl<T: Transport> Model<T> {
             + self.damping.bytes()
             + size_of_val(self.surface_geopotential.as_slice())
             + size_of_val(self.secant2.as_slice())
-            + 6 * state
-            + 9 * size_of_val(self.work.eta.as_slice())
+            + 5 * state
             + size_of_val(self.work.grid_from.as_slice())
             + size_of_val(self.work.grid_to.as_slice())
             + size_of_val(self.surface_grid.as_slice())

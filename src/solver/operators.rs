@@ -1,6 +1,8 @@
 //! Derivatives in spectral space: wind from vorticity and divergence, divergence and curl of
 //! products, the Laplacian.
 
+use std::ops::Range;
+
 use num_complex::Complex64;
 
 use crate::pencil::SpectralLayout;
@@ -53,51 +55,62 @@ impl Operators {
         layout: &SpectralLayout,
         zeta: &[Complex64],
         delta: &[Complex64],
+    ) -> [Vec<Complex64>; 2] {
+        let mut wind = [(); 2].map(|()| vec![Complex64::default(); layout.len()]);
+        let [u, v] = &mut wind;
+        for (unit, range) in layout.iter() {
+            let (zeta, delta) = (&zeta[range.clone()], &delta[range.clone()]);
+            let (u, v) = (&mut u[range.clone()], &mut v[range.clone()]);
+            self.wind_of_unit(unit.m, range, zeta, delta, u, v);
+        }
+        wind
+    }
+
+    /// The same of the unit at `range`, from and to its own coefficients.
+    pub(crate) fn wind_of_unit(
+        &self,
+        m: usize,
+        range: Range<usize>,
+        zeta: &[Complex64],
+        delta: &[Complex64],
         u: &mut [Complex64],
         v: &mut [Complex64],
     ) {
-        for (unit, range) in layout.iter() {
-            let (m, len) = (unit.m, range.len());
-            let (eps, inverse) = (
-                &self.eps[range.clone()],
-                &self.inverse_laplacian[range.clone()],
-            );
-            let (zeta, delta) = (&zeta[range.clone()], &delta[range.clone()]);
-            let (u, v) = (&mut u[range.clone()], &mut v[range]);
-            let order = m as f64 * self.per_radius;
-            for k in 0..len {
-                let n = (m + k) as f64;
-                let (mut psi_mu, mut chi_mu) = (Complex64::default(), Complex64::default());
-                if k + 1 < len {
-                    let factor = (n + 2.0) * eps[k + 1] * inverse[k + 1];
-                    psi_mu += zeta[k + 1] * factor;
-                    chi_mu += delta[k + 1] * factor;
-                }
-                if k > 0 {
-                    let factor = (n - 1.0) * eps[k] * inverse[k - 1];
-                    psi_mu -= zeta[k - 1] * factor;
-                    chi_mu -= delta[k - 1] * factor;
-                }
-                let (psi, chi) = (zeta[k] * inverse[k], delta[k] * inverse[k]);
-                u[k] = times_i(chi) * order - psi_mu * self.per_radius;
-                v[k] = times_i(psi) * order + chi_mu * self.per_radius;
+        let len = range.len();
+        let (eps, inverse) = (&self.eps[range.clone()], &self.inverse_laplacian[range]);
+        let order = m as f64 * self.per_radius;
+        for k in 0..len {
+            let n = (m + k) as f64;
+            let (mut psi_mu, mut chi_mu) = (Complex64::default(), Complex64::default());
+            if k + 1 < len {
+                let factor = (n + 2.0) * eps[k + 1] * inverse[k + 1];
+                psi_mu += zeta[k + 1] * factor;
+                chi_mu += delta[k + 1] * factor;
             }
+            if k > 0 {
+                let factor = (n - 1.0) * eps[k] * inverse[k - 1];
+                psi_mu -= zeta[k - 1] * factor;
+                chi_mu -= delta[k - 1] * factor;
+            }
+            let (psi, chi) = (zeta[k] * inverse[k], delta[k] * inverse[k]);
+            u[k] = times_i(chi) * order - psi_mu * self.per_radius;
+            v[k] = times_i(psi) * order + chi_mu * self.per_radius;
         }
     }
 
-    /// `div_s(A, B)` and `curl_s(A, B)` of unit `range` from the transforms `a`, `b` of
+    /// `div_s(A, B)` and `curl_s(A, B)` of the unit at `range` from its coefficients `a`, `b` of
     /// `A/(1 - mu^2)` and `B/(1 - mu^2)`: `each(k, div, curl)` for every degree `m + k` of the
     /// truncation.
     #[inline]
     pub(crate) fn divergence_and_curl(
         &self,
         m: usize,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         a: &[Complex64],
         b: &[Complex64],
         mut each: impl FnMut(usize, Complex64, Complex64),
     ) {
-        let (a, b, eps) = (&a[range.clone()], &b[range.clone()], &self.eps[range]);
+        let eps = &self.eps[range];
         let order = m as f64 * self.per_radius;
         for k in 0..a.len() - 1 {
             let n = (m + k) as f64;

@@ -1,70 +1,82 @@
 //! The nonlinear products at grid points.
 
-use crate::pencil::{FORWARD_FIELDS, GridShape, INVERSE_FIELDS};
-use crate::transform::{LANES, Lane, POINT};
+#![allow(unsafe_code)] // only to call functions compiled for features found at run time
+
+use crate::pencil::FORWARD_FIELDS;
+use crate::transform::kernels::Family;
+use crate::transform::vector::{Vector, dispatch};
+use crate::transform::{LANES, Lane};
 
 /// Flops of the products at one grid point and level: six for the fluxes, four for the energy.
 pub(super) const PRODUCT_FLOPS: f64 = 10.0;
 
-/// What a pass over the grid found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Extremes {
-    /// Largest kinetic energy, m2/s2.
-    pub kinetic: f64,
-    /// Whether it passed the bound or was not a number anywhere.
-    pub out_of_bounds: bool,
+/// From `eta, Phi, U, V` in the first four lines to `U eta, V eta, U Phi, V Phi`, each divided by
+/// `1 - mu^2`, and `KE = (U^2 + V^2)/(2 (1 - mu^2))`, of one group of latitude pairs; `secant2` is
+/// `1/(1 - mu^2)` (0 in padding). The result is the largest KE of the group, m2/s2, and not a number
+/// if one is not finite.
+pub(super) fn products(family: Family, secant2: &Lane, lines: [&mut [f64]; FORWARD_FIELDS]) -> f64 {
+    let lines = lines.map(|line| line.as_chunks_mut().0);
+    let mut largest = [0.0; LANES];
+    kernel(family, secant2, lines, &mut largest);
+    largest
+        .into_iter()
+        .fold(0.0, |a, b| if a > b || a.is_nan() { a } else { b })
 }
 
-/// From `eta, Phi, U, V` to `U eta, V eta, U Phi, V Phi`, each divided by `1 - mu^2`, and
-/// `KE = (U^2 + V^2)/(2 (1 - mu^2))`; `secant2` is `1/(1 - mu^2)` of each group (0 in padding).
-pub(super) fn products(
-    shape: &GridShape,
-    secant2: &[Lane],
-    bound: f64,
-    from: &[f64],
-    to: &mut [f64],
-) -> Extremes {
-    let length = shape.longitudes.len() * POINT;
-    let mut extremes = Extremes {
-        kinetic: 0.0,
-        out_of_bounds: false,
-    };
-    if length == 0 {
-        return extremes;
+#[inline(always)]
+fn body<V: Vector>(secant2: &Lane, lines: [&mut [Lane]; FORWARD_FIELDS], largest: &mut Lane) {
+    let [eta, phi, u, v, kinetic] = lines;
+    let (secant2, half) = (V::load(secant2), V::splat(0.5));
+    let (mut most, mut finite) = (V::zero(), V::zero());
+    let fields = eta.iter_mut().zip(phi).zip(u).zip(v).zip(kinetic);
+    for ((((a, b), c), d), e) in fields {
+        let (eta, phi, u, v) = (V::load(a), V::load(b), V::load(c), V::load(d));
+        let (us, vs) = (u.mul(secant2), v.mul(secant2));
+        us.mul(eta).store(a);
+        vs.mul(eta).store(b);
+        us.mul(phi).store(c);
+        vs.mul(phi).store(d);
+        let energy = half.mul(us.mul_add(u, vs.mul(v)));
+        energy.store(e);
+        most = most.max(energy);
+        // Zero, and for ever not a number once an energy is not finite.
+        finite = energy.mul_add(V::zero(), finite);
     }
-    let rows_from = from.chunks_exact(length * INVERSE_FIELDS);
-    let rows_to = to.chunks_exact_mut(length * FORWARD_FIELDS);
-    for ((from, to), secant2) in rows_from.zip(rows_to).zip(secant2.iter().cycle()) {
-        let [eta, phi, u, v] = split(from, length);
-        let (u_eta, rest) = to.split_at_mut(length);
-        let (v_eta, rest) = rest.split_at_mut(length);
-        let (u_phi, rest) = rest.split_at_mut(length);
-        let (v_phi, kinetic) = rest.split_at_mut(length);
-        let mut largest = [0.0f64; LANES];
-        let mut bad = [false; LANES];
-        for i in (0..length).step_by(LANES) {
-            for lane in 0..LANES {
-                let at = i + lane;
-                let (us, vs) = (u[at] * secant2[lane], v[at] * secant2[lane]);
-                u_eta[at] = us * eta[at];
-                v_eta[at] = vs * eta[at];
-                u_phi[at] = us * phi[at];
-                v_phi[at] = vs * phi[at];
-                let energy = 0.5 * (us * u[at] + vs * v[at]);
-                kinetic[at] = energy;
-                largest[lane] = largest[lane].max(energy);
-                bad[lane] |= !(energy <= bound);
+    most.add(finite).store(largest);
+}
+
+dispatch! {
+    /// All points of a group.
+    kernel => body(secant2: &Lane, lines: [&mut [Lane]; FORWARD_FIELDS], largest: &mut Lane)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_a_group_and_its_largest_energy() {
+        for family in [Family::Plain, Family::detect()] {
+            let values = |k: usize| (0..16).map(|i| (i + k) as f64).collect::<Vec<f64>>();
+            let mut lines = [values(1), values(2), values(3), values(4), vec![0.0; 16]];
+            let secant2 = [1.0, 2.0, 4.0, 0.0];
+            let most = products(family, &secant2, lines.each_mut().map(Vec::as_mut_slice));
+            for i in 0..16 {
+                let [eta, phi, u, v] = [1, 2, 3, 4].map(|k| (i + k) as f64);
+                let s = secant2[i % 4];
+                let expected = [u * s * eta, v * s * eta, u * s * phi, v * s * phi];
+                for (line, expected) in lines.iter().zip(expected) {
+                    assert_eq!(line[i], expected);
+                }
+                assert_eq!(lines[4][i], 0.5 * s * (u * u + v * v));
+            }
+            assert_eq!(most, 0.5 * 4.0 * (17.0 * 17.0 + 18.0 * 18.0));
+            for bad in [f64::NAN, f64::INFINITY] {
+                let mut lines = [values(1), values(2), values(3), values(4), vec![0.0; 16]];
+                lines[2][4] = bad;
+                let most = products(family, &secant2, lines.each_mut().map(Vec::as_mut_slice));
+                assert!(most.is_nan());
             }
         }
-        for lane in 0..LANES {
-            extremes.kinetic = extremes.kinetic.max(largest[lane]);
-            extremes.out_of_bounds |= bad[lane];
-        }
     }
-    extremes
-}
-
-/// The fields of one row.
-pub(super) fn split(row: &[f64], length: usize) -> [&[f64]; INVERSE_FIELDS] {
-    std::array::from_fn(|field| &row[field * length..(field + 1) * length])
 }

@@ -78,16 +78,17 @@ impl<T: Transport> Model<T> {
         seconds: f64,
         slope: &mut State,
     ) -> Result<(), SolverError> {
-        self.explicit_tendency(state, seconds, slope)?;
-        let begin = self.phases.start();
-        for (at, &l) in self.operators.laplacian.iter().enumerate() {
-            if !self.advection_only {
-                slope.delta[at] += state.phi[at] * l;
+        self.explicit_tendency(state, seconds, |linear, range, tendency| {
+            for (k, at) in range.enumerate() {
+                let l = linear.laplacian[at];
+                slope.zeta[at] = tendency.zeta[k];
+                slope.delta[at] = tendency.delta[k];
+                if !linear.advection_only {
+                    slope.delta[at] += state.phi[at] * l;
+                }
+                slope.phi[at] = tendency.phi[k] - state.delta[at] * linear.phibar;
             }
-            slope.phi[at] -= state.delta[at] * self.phibar;
-        }
-        self.phases.stop(Phase::SpectralUpdate, begin);
-        Ok(())
+        })
     }
 
     /// Multiplies by `exp(- rate t)`; a whole state (`whole`) has its free surface damped, a

@@ -144,8 +144,8 @@ impl<T: Transport> Model<T> {
         let gravity = self.problem.planet.gravity;
         self.sample(|point, values, _| values[0] = gravity * case.surface(point));
         self.case = Some(case);
-        self.analyse()?;
-        let from = &self.work.flux[0];
+        let flux = self.analyse()?;
+        let from = &flux[0];
         for (_, range) in self.pencil.layout().iter() {
             let inside = range.start..range.end - 1;
             self.surface_geopotential[inside.clone()].copy_from_slice(&from[inside]);
@@ -167,14 +167,14 @@ impl<T: Transport> Model<T> {
             values[2] = gravity * state.h;
         });
         self.case = Some(case);
-        self.analyse()?;
-        let [u, v, height, ..] = &self.work.flux;
+        let [u, v, height, ..] = &self.analyse()?;
         for (unit, range) in self.pencil.layout().iter() {
             let from = range.start;
             for at in from..range.end - 1 {
                 self.now.phi[at] = height[at] - self.surface_geopotential[at];
             }
             let now = &mut self.now;
+            let (u, v) = (&u[range.clone()], &v[range.clone()]);
             self.operators
                 .divergence_and_curl(unit.m, range, u, v, |k, div, curl| {
                     now.zeta[from + k] = curl;
@@ -221,12 +221,17 @@ impl<T: Transport> Model<T> {
         }
     }
 
-    /// Transforms the sampled grid into the flux arrays.
-    fn analyse(&mut self) -> Result<(), SolverError> {
-        let flux = self.work.flux.each_mut().map(|flux| flux.as_mut_slice());
-        self.pencil
-            .forward(&mut self.work.grid_to, flux, &mut self.phases)?;
-        Ok(())
+    /// Transforms the fields of the grid that are to go back: their coefficients.
+    pub(super) fn analyse(&mut self) -> Result<[Vec<Complex64>; FORWARD_FIELDS], SolverError> {
+        let len = self.pencil.layout().len();
+        let mut fields: [Vec<Complex64>; FORWARD_FIELDS] =
+            std::array::from_fn(|_| vec![Complex64::default(); len]);
+        self.pencil.forward(
+            &mut self.work.grid_to,
+            fields.each_mut().map(Vec::as_mut_slice),
+            &mut self.phases,
+        )?;
+        Ok(fields)
     }
 
     /// `Phi` from the nonlinear balance equation, `d(delta)/dt = 0`, with the mean depth of
@@ -240,13 +245,15 @@ impl<T: Transport> Model<T> {
             ));
         };
         let now = std::mem::take(&mut self.now);
-        let mut tendency = std::mem::take(&mut self.tendency);
-        let result = self.explicit_tendency(&now, 0.0, &mut tendency);
+        let mut delta = vec![Complex64::default(); now.delta.len()];
+        let result = self.explicit_tendency(&now, 0.0, |_, range, tendency| {
+            delta[range].copy_from_slice(tendency.delta);
+        });
         self.now = now;
         result?;
         for (at, &l) in self.operators.laplacian.iter().enumerate() {
             self.now.phi[at] = if l > 0.0 {
-                -tendency.delta[at] / l
+                -delta[at] / l
             } else {
                 Complex64::default()
             };
@@ -254,7 +261,6 @@ impl<T: Transport> Model<T> {
         for (_, range) in self.pencil.layout().iter() {
             self.now.phi[range.end - 1] = Complex64::default();
         }
-        self.tendency = tendency;
         self.phibar = phibar;
         Ok(())
     }

@@ -16,7 +16,8 @@ pub struct FourierPlan {
     fft: LaneFft,
 }
 
-/// Where the cells of a line lie: wavenumber `m` at `base[m] + line stride[m]`, counted in f64.
+/// Where the cells of a line lie: wavenumber `m` at `base[m] + line stride[m] + offset`,
+/// counted in f64.
 #[derive(Clone, Copy, Debug)]
 pub struct LineCells<'a> {
     /// By wavenumber.
@@ -25,12 +26,14 @@ pub struct LineCells<'a> {
     pub stride: &'a [isize],
     /// Which line.
     pub line: isize,
+    /// Added to all.
+    pub offset: isize,
 }
 
 impl LineCells<'_> {
     #[inline(always)]
     fn at(&self, m: usize) -> usize {
-        (self.base[m] + self.line * self.stride[m]) as usize
+        (self.base[m] + self.line * self.stride[m] + self.offset) as usize
     }
 }
 

@@ -291,14 +291,26 @@ fn sum_tile<V: Vector, const Q: usize>(
                 3.. => sum_latitudes::<V, 3, Q>(tile, g, groups, &mut d, step),
                 _ => sum_latitudes::<V, 1, Q>(tile, g, groups, &mut d, step),
             }
-            step += if left >= 6 { 6 } else if left >= 3 { 3 } else { 1 };
+            step += if left >= 6 {
+                6
+            } else if left >= 3 {
+                3
+            } else {
+                1
+            };
         } else {
             match left {
                 8.. => sum_latitudes::<V, 8, Q>(tile, g, groups, &mut d, step),
                 4.. => sum_latitudes::<V, 4, Q>(tile, g, groups, &mut d, step),
                 _ => sum_latitudes::<V, 1, Q>(tile, g, groups, &mut d, step),
             }
-            step += if left >= 8 { 8 } else if left >= 4 { 4 } else { 1 };
+            step += if left >= 8 {
+                8
+            } else if left >= 4 {
+                4
+            } else {
+                1
+            };
         }
     }
 }
@@ -333,7 +345,10 @@ fn forward_body<V: Vector>(
         generate::<V>(tile, recurrence, &block.mu2, &mut state, block.groups);
         let (pairs, single) = latitudes[..quads].as_chunks::<2>();
         let mut d = d.chunks_exact_mut(wave.steps);
-        let mut part = || d.next().map_or_else(Default::default, |d| &mut d[range.clone()]);
+        let mut part = || {
+            d.next()
+                .map_or_else(Default::default, |d| &mut d[range.clone()])
+        };
         for [a, b] in pairs {
             let d = [part(), part()];
             sum_tile::<V, 2>(tile, [a, b], block.groups, d);

@@ -116,15 +116,9 @@ impl LaneFft {
 fn turn<V: Vector, const CONJUGATE: bool>([re, im]: [V; 2], w: &[f64; 2]) -> [V; 2] {
     let (cos, sin) = (V::splat(w[0]), V::splat(w[1]));
     if CONJUGATE {
-        [
-            re.mul_add(cos, im.mul(sin)),
-            im.mul_sub(cos, re.mul(sin)),
-        ]
+        [re.mul_add(cos, im.mul(sin)), im.mul_sub(cos, re.mul(sin))]
     } else {
-        [
-            re.mul_sub(cos, im.mul(sin)),
-            re.mul_add(sin, im.mul(cos)),
-        ]
+        [re.mul_sub(cos, im.mul(sin)), re.mul_add(sin, im.mul(cos))]
     }
 }
 
@@ -210,7 +204,11 @@ fn butterfly<V: Vector, const R: usize, const INVERSE: bool>(x: [[V; 2]; R]) -> 
 fn quarters<V: Vector, const INVERSE: bool>(a: [V; 2], b: [V; 2]) -> ([V; 2], [V; 2]) {
     let minus = [a[0].add(b[1]), a[1].sub(b[0])];
     let plus = [a[0].sub(b[1]), a[1].add(b[0])];
-    if INVERSE { (plus, minus) } else { (minus, plus) }
+    if INVERSE {
+        (plus, minus)
+    } else {
+        (minus, plus)
+    }
 }
 
 /// sqrt(3)/2.
@@ -320,13 +318,17 @@ mod tests {
 
     /// Every length of a grid up to 2000, with numbers that differ between lanes.
     fn lengths() -> impl Iterator<Item = LaneFft> {
-        (1..=2000).filter_map(LaneFft::new).chain(LaneFft::new(6144))
+        (1..=2000)
+            .filter_map(LaneFft::new)
+            .chain(LaneFft::new(6144))
     }
 
     fn line(length: usize) -> Vec<Point> {
         let value = |i: usize| ((i * 7919 + 13) % 1009) as f64 / 1009.0 - 0.5;
         (0..length)
-            .map(|j| std::array::from_fn(|c| std::array::from_fn(|lane| value(8 * j + 4 * c + lane))))
+            .map(|j| {
+                std::array::from_fn(|c| std::array::from_fn(|lane| value(8 * j + 4 * c + lane)))
+            })
             .collect()
     }
 

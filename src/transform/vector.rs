@@ -26,8 +26,6 @@ pub(crate) trait Vector: Copy {
     fn mul_add(self, b: Self, c: Self) -> Self;
     /// `self b - c`.
     fn mul_sub(self, b: Self, c: Self) -> Self;
-    /// `c - self b`.
-    fn neg_mul_add(self, b: Self, c: Self) -> Self;
     /// The larger in each lane; `b` where one is not a number.
     fn max(self, b: Self) -> Self;
     /// Rows to columns.
@@ -106,19 +104,14 @@ impl<const FUSED: bool> Vector for Array<FUSED> {
     }
 
     #[inline(always)]
-    fn neg_mul_add(self, b: Self, c: Self) -> Self {
+    fn max(self, b: Self) -> Self {
         Self::each(|i| {
-            if FUSED {
-                (-self.0[i]).mul_add(b.0[i], c.0[i])
+            if self.0[i] > b.0[i] {
+                self.0[i]
             } else {
-                c.0[i] - self.0[i] * b.0[i]
+                b.0[i]
             }
         })
-    }
-
-    #[inline(always)]
-    fn max(self, b: Self) -> Self {
-        Self::each(|i| if self.0[i] > b.0[i] { self.0[i] } else { b.0[i] })
     }
 
     #[inline(always)]
@@ -132,9 +125,9 @@ impl<const FUSED: bool> Vector for Array<FUSED> {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2 {
     use std::arch::x86_64::{
-        __m256d, _mm256_add_pd, _mm256_fmadd_pd, _mm256_fmsub_pd, _mm256_fnmadd_pd,
-        _mm256_loadu_pd, _mm256_max_pd, _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_set1_pd,
-        _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
+        __m256d, _mm256_add_pd, _mm256_fmadd_pd, _mm256_fmsub_pd, _mm256_loadu_pd, _mm256_max_pd,
+        _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_set1_pd, _mm256_storeu_pd, _mm256_sub_pd,
+        _mm256_unpackhi_pd, _mm256_unpacklo_pd,
     };
 
     use super::{Lane, Vector};
@@ -187,11 +180,6 @@ pub(crate) mod avx2 {
         #[inline(always)]
         fn mul_sub(self, b: Self, c: Self) -> Self {
             Self(unsafe { _mm256_fmsub_pd(self.0, b.0, c.0) })
-        }
-
-        #[inline(always)]
-        fn neg_mul_add(self, b: Self, c: Self) -> Self {
-            Self(unsafe { _mm256_fnmadd_pd(self.0, b.0, c.0) })
         }
 
         #[inline(always)]

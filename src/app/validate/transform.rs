@@ -171,9 +171,7 @@ impl Engine {
         delta: &[Complex64],
         scalar: &[Complex64],
     ) -> Result<[Vec<Complex64>; 2]> {
-        let mut wind = [zeta.to_vec(), zeta.to_vec()];
-        let [u, v] = &mut wind;
-        self.operators.wind(self.pencil.layout(), zeta, delta, u, v);
+        let wind = self.operators.wind(self.pencil.layout(), zeta, delta);
         self.inverse([scalar, scalar, &wind[0], &wind[1]])?;
         self.fill(0, |fields, secant2, _| fields[2] * secant2);
         self.fill(1, |fields, secant2, _| fields[3] * secant2);
@@ -184,7 +182,7 @@ impl Engine {
         for (unit, range) in self.pencil.layout().iter() {
             let [zeta, delta] = &mut result;
             let from = range.start;
-            let (a, b) = (&self.back[0], &self.back[1]);
+            let (a, b) = (&self.back[0][range.clone()], &self.back[1][range.clone()]);
             self.operators
                 .divergence_and_curl(unit.m, range, a, b, |k, div, curl| {
                     zeta[from + k] = curl;
