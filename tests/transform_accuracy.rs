@@ -5,6 +5,7 @@
 use num_complex::Complex64;
 use pstswm::dd::Dd;
 use pstswm::grid::gauss::GaussNodes;
+use pstswm::spectral::column as coefficient_column;
 use pstswm::spectral::legendre::{column, column_dd};
 use pstswm::transform::fourier::{FourierPlan, LineCells};
 use pstswm::transform::kernels::Family;
@@ -20,6 +21,28 @@ fn noise(seed: u64) -> impl FnMut() -> f64 {
         state ^= state << 17;
         (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
+}
+
+/// Coefficients of fields one after the other, as the transform takes them.
+fn columns(fields: &[Complex64], degrees: usize) -> Vec<f64> {
+    let each = fields.chunks_exact(degrees).map(|field| {
+        let mut column = vec![0.0; coefficient_column::len(degrees)];
+        coefficient_column::put(field, &mut column);
+        column
+    });
+    each.collect::<Vec<_>>().concat()
+}
+
+/// The other way round.
+fn coefficients(columns: &[f64], degrees: usize) -> Vec<Complex64> {
+    let each = columns
+        .chunks_exact(coefficient_column::len(degrees))
+        .map(|column| {
+            let mut field = vec![Complex64::default(); degrees];
+            coefficient_column::get(column, &mut field);
+            field
+        });
+    each.collect::<Vec<_>>().concat()
 }
 
 struct Serial {
@@ -62,7 +85,8 @@ impl Serial {
         let mut cells = vec![0.0; (self.n_max + 1) * groups * CELL];
         for (m, column) in coefficients.iter().enumerate() {
             let part = &mut cells[m * groups * CELL..(m + 1) * groups * CELL];
-            self.legendre.inverse(m, 1, 1, column, part);
+            self.legendre
+                .inverse(m, 1, 1, &columns(column, column.len()), part);
         }
         let mut grid = vec![0.0; groups * self.nlon * POINT];
         let (base, stride) = self.places();
@@ -94,10 +118,11 @@ impl Serial {
         }
         (0..=self.n_max)
             .map(|m| {
-                let mut column = vec![Complex64::default(); self.n_max + 1 - m];
+                let degrees = self.n_max + 1 - m;
+                let mut sums = vec![0.0; coefficient_column::len(degrees)];
                 let part = &cells[m * groups * CELL..(m + 1) * groups * CELL];
-                self.legendre.forward(m, 1, 1, part, &mut column);
-                column
+                self.legendre.forward(m, 1, 1, part, &mut sums);
+                coefficients(&sums, degrees)
             })
             .collect()
     }
@@ -207,7 +232,7 @@ fn extremes_of_t1279() {
         let mut start = vec![Complex64::default(); 1280 - m];
         start[n - m] = Complex64::new(1.0, 0.0);
         let mut cells = vec![0.0; 240 * CELL];
-        plan.inverse(0, 1, 1, &start, &mut cells);
+        plan.inverse(0, 1, 1, &columns(&start, start.len()), &mut cells);
         let part = if (n - m) % 2 == 0 { 0 } else { 2 };
         let (mut worst, mut largest) = (0.0f64, 0.0f64);
         for (pair, &mu) in gauss.mu.iter().enumerate() {
@@ -242,20 +267,22 @@ fn fast_agrees_with_plain_sums_and_one_field_with_many() {
                 .map(|_| Complex64::new(next(), next()))
                 .collect();
             let mut cells = vec![0.0; levels * groups * fields * CELL];
-            plan.inverse(0, levels, fields, &start, &mut cells);
-            let mut back = vec![Complex64::default(); quads * degrees];
+            plan.inverse(0, levels, fields, &columns(&start, degrees), &mut cells);
+            let mut back = vec![0.0; quads * coefficient_column::len(degrees)];
             plan.forward(0, levels, fields, &cells, &mut back);
+            let back = coefficients(&back, degrees);
             for quad in 0..quads {
                 let one = &start[quad * degrees..(quad + 1) * degrees];
                 let mut single = LegendrePlan::new(&waves, &gauss, 1, Family::detect());
                 let mut own = vec![0.0; groups * CELL];
-                single.inverse(0, 1, 1, one, &mut own);
+                single.inverse(0, 1, 1, &columns(one, degrees), &mut own);
                 for group in 0..groups {
                     let at = ((quad / fields * groups + group) * fields + quad % fields) * CELL;
                     assert_eq!(cells[at..at + CELL], own[group * CELL..(group + 1) * CELL]);
                 }
-                let mut own_back = vec![Complex64::default(); degrees];
+                let mut own_back = vec![0.0; coefficient_column::len(degrees)];
                 single.forward(0, 1, 1, &own, &mut own_back);
+                let own_back = coefficients(&own_back, degrees);
                 assert_eq!(back[quad * degrees..(quad + 1) * degrees], own_back[..]);
                 for pair in [0, 1, 20, 47] {
                     let p = column(m, n_max, gauss.mu[pair]);

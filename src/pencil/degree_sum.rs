@@ -7,8 +7,6 @@
 
 use std::ops::Range;
 
-use num_complex::Complex64;
-
 use super::FORWARD_FIELDS;
 use super::spectral_layout::SpectralLayout;
 use super::transform::PencilError;
@@ -16,6 +14,7 @@ use crate::decomp::units::Unit;
 use crate::exchange::sum::{SumChoice, SumPlan, VectorSum};
 use crate::exchange::transpose::Movement as Moved;
 use crate::measure::{Movement, Phase, Phases};
+use crate::spectral::column::{self, BEFORE};
 use crate::transport::Transport;
 
 /// The sum along the mesh column of this rank.
@@ -63,15 +62,15 @@ impl DegreeSum {
         size_of_val(self.total.as_slice()) + size_of_val(self.starts.as_slice())
     }
 
-    /// `own(wave, units, columns)` computes this rank's sums of a wave, `[unit][field][n - m]`; `sink`
+    /// `own(wave, units, columns)` computes this rank's sums of a wave, `[unit][field]` columns; `sink`
     /// takes the sums over the column, unit by unit.
     pub(super) fn execute<T: Transport>(
         &mut self,
         comm: &T,
         layout: &SpectralLayout,
-        own: impl FnMut(usize, &Range<usize>, &mut [Complex64]),
-        scratch: &mut [Complex64],
-        mut sink: impl FnMut(Unit, Range<usize>, [&[Complex64]; FORWARD_FIELDS]),
+        own: impl FnMut(usize, &Range<usize>, &mut [f64]),
+        scratch: &mut [f64],
+        mut sink: impl FnMut(Unit, Range<usize>, [&[f64]; FORWARD_FIELDS]),
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
         self.add_up(comm, own, scratch, phases)?;
@@ -81,12 +80,15 @@ impl DegreeSum {
             let of_unit = FORWARD_FIELDS * degrees;
             let values = self.total[self.starts[wave]..].chunks_exact(2 * of_unit);
             for (unit, values) in units.zip(values) {
-                let columns = &mut scratch[..of_unit];
-                for (to, pair) in columns.iter_mut().zip(values.chunks_exact(2)) {
-                    *to = Complex64::new(pair[0], pair[1]);
+                let len = column::len(degrees);
+                let columns = &mut scratch[..FORWARD_FIELDS * len];
+                let each = columns.chunks_exact_mut(len);
+                for (to, values) in each.zip(values.chunks_exact(2 * degrees)) {
+                    to[BEFORE..BEFORE + 2 * degrees].copy_from_slice(values);
+                    column::clear_around(degrees, to);
                 }
                 start = phases.lap(Movement::LegendreSum.unpack(), start);
-                let mut columns = columns.chunks_exact(degrees);
+                let mut columns = columns.chunks_exact(len);
                 let columns = std::array::from_fn(|_| columns.next().unwrap_or_default());
                 sink(layout.units()[unit], layout.range(unit), columns);
                 start = phases.lap(Phase::SpectralUpdate, start);
@@ -101,12 +103,10 @@ impl DegreeSum {
     pub(super) fn move_alone<T: Transport>(
         &mut self,
         comm: &T,
-        scratch: &mut [Complex64],
+        scratch: &mut [f64],
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
-        let ones = |_: usize, _: &Range<usize>, columns: &mut [Complex64]| {
-            columns.fill(Complex64::new(1.0, 1.0));
-        };
+        let ones = |_: usize, _: &Range<usize>, columns: &mut [f64]| columns.fill(1.0);
         self.add_up(comm, ones, scratch, phases)
     }
 
@@ -114,8 +114,8 @@ impl DegreeSum {
     fn add_up<T: Transport>(
         &mut self,
         comm: &T,
-        mut own: impl FnMut(usize, &Range<usize>, &mut [Complex64]),
-        scratch: &mut [Complex64],
+        mut own: impl FnMut(usize, &Range<usize>, &mut [f64]),
+        scratch: &mut [f64],
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
         let (starts, segments, units) = (&self.starts, &self.segments, &self.units);
@@ -124,11 +124,14 @@ impl DegreeSum {
             let mut rest = values;
             for wave in segments[segment].clone() {
                 let len = starts[wave + 1] - starts[wave];
-                let columns = &mut scratch[..len / 2];
-                own(wave, &units[wave], columns);
+                let columns = units[wave].len() * FORWARD_FIELDS;
+                let of_column = len / columns;
+                let stride = column::len(of_column / 2);
+                own(wave, &units[wave], &mut scratch[..columns * stride]);
                 let (part, after) = std::mem::take(&mut rest).split_at_mut(len);
-                for (pair, c) in part.chunks_exact_mut(2).zip(columns) {
-                    pair.copy_from_slice(&[c.re, c.im]);
+                let each = scratch.chunks_exact(stride);
+                for (to, column) in part.chunks_exact_mut(of_column).zip(each) {
+                    to.copy_from_slice(&column[BEFORE..BEFORE + of_column]);
                 }
                 rest = after;
             }

@@ -8,35 +8,30 @@
 
 use std::ops::Range;
 
-use num_complex::Complex64;
-
 use super::transform::{Pencil, PencilError};
 use super::window::Window;
 use super::{FORWARD_FIELDS, INVERSE_FIELDS};
 use crate::decomp::units::Unit;
-use crate::measure::{Phase, Phases};
+use crate::measure::{Phase, Phases, Start};
+use crate::spectral::column;
 use crate::transform::POINT;
 use crate::transform::fourier::LineCells;
 use crate::transport::Transport;
 
 /// What goes to the grid, what is made of it there, and who takes what comes back.
 pub trait Evaluation {
-    /// Writes the coefficients of a unit of this rank, `n = m ..= n_top(m) + 1`, of every field that
-    /// goes to the grid. `range`: where the unit lies in arrays as the layout says.
-    fn source(
-        &mut self,
-        unit: Unit,
-        range: Range<usize>,
-        columns: [&mut [Complex64]; INVERSE_FIELDS],
-    );
+    /// Writes the [`column`] of a unit of this rank, `n = m ..= n_top(m) + 1`, of every field that
+    /// goes to the grid, and zeros around. `range`: where the unit lies in arrays as the layout says.
+    fn source(&mut self, unit: Unit, range: Range<usize>, columns: [&mut [f64]; INVERSE_FIELDS]);
 
     /// Makes the fields that go back, of own longitudes of one group of latitude pairs
     /// (`[longitude][north | south][lane]`), in the place of those that came, which are the first of
     /// them.
     fn products(&mut self, level: usize, group: usize, lines: [&mut [f64]; FORWARD_FIELDS]);
 
-    /// Takes the coefficients of a unit of every field that came back.
-    fn sink(&mut self, unit: Unit, range: Range<usize>, columns: [&[Complex64]; FORWARD_FIELDS]);
+    /// Takes the columns of a unit of every field that came back. What is beyond the last coefficient
+    /// is finite where the coefficients are, and means nothing.
+    fn sink(&mut self, unit: Unit, range: Range<usize>, columns: [&[f64]; FORWARD_FIELDS]);
 }
 
 /// A whole line and a little more, so that lines do not compete for the same part of a cache.
@@ -180,34 +175,33 @@ impl<T: Transport> Pencil<T> {
         window
     }
 
-    /// Spread coefficients of some levels, and sums at zero.
+    /// Spread coefficients of some levels.
     fn fill_window(
         &mut self,
         window: &mut Window,
         levels: Range<usize>,
         evaluation: &mut impl Evaluation,
     ) {
-        let (layout, scratch) = (&self.layout, &mut self.degrees_scratch);
+        let (layout, scratch) = (&self.layout, &mut self.columns);
         for (wave, (m, units)) in layout.waves().enumerate() {
-            let degrees = layout.truncation().degrees(m) + 1;
+            let len = column::len(layout.truncation().degrees(m) + 1);
             let steps = self.legendre.steps(wave);
             let s = window.spread_of(wave, steps, levels.len());
             let quads = s.chunks_exact_mut(INVERSE_FIELDS * steps);
             for (level, s) in levels.clone().zip(quads) {
                 let unit = units.start + level;
-                let columns = &mut scratch[..INVERSE_FIELDS * degrees];
+                let columns = &mut scratch[..INVERSE_FIELDS * len];
                 evaluation.source(
                     layout.units()[unit],
                     layout.range(unit),
-                    split_columns(columns, degrees),
+                    split_columns(columns, len),
                 );
-                let columns = columns.chunks_exact(degrees);
+                let columns = columns.chunks_exact(len);
                 for (column, s) in columns.zip(s.chunks_exact_mut(steps)) {
                     self.legendre.spread(wave, column, s);
                 }
             }
         }
-        window.clear_sums();
     }
 
     /// Both Legendre transforms, FFTs and products of some levels in some latitude blocks.
@@ -218,8 +212,8 @@ impl<T: Transport> Pencil<T> {
         blocks: Range<usize>,
         evaluation: &mut impl Evaluation,
         phases: &mut Phases,
-        mut start: crate::measure::Start,
-    ) -> crate::measure::Start {
+        mut start: Start,
+    ) -> Start {
         let Some(fourier) = &self.fourier else {
             return start;
         };
@@ -279,19 +273,19 @@ impl<T: Transport> Pencil<T> {
         levels: Range<usize>,
         evaluation: &mut impl Evaluation,
     ) {
-        let (layout, scratch) = (&self.layout, &mut self.degrees_scratch);
+        let (layout, scratch) = (&self.layout, &mut self.columns);
         for (wave, (m, units)) in layout.waves().enumerate() {
-            let degrees = layout.truncation().degrees(m) + 1;
+            let len = column::len(layout.truncation().degrees(m) + 1);
             let steps = self.legendre.steps(wave);
             let d = window.sums_of(wave, steps, levels.len());
             for (level, d) in levels.clone().zip(d.chunks_exact(FORWARD_FIELDS * steps)) {
                 let unit = units.start + level;
-                let columns = &mut scratch[..FORWARD_FIELDS * degrees];
-                let each = columns.chunks_exact_mut(degrees);
+                let columns = &mut scratch[..FORWARD_FIELDS * len];
+                let each = columns.chunks_exact_mut(len);
                 for (column, d) in each.zip(d.chunks_exact(steps)) {
                     self.legendre.collect(wave, d, column);
                 }
-                let mut each = columns.chunks_exact(degrees);
+                let mut each = columns.chunks_exact(len);
                 let columns = std::array::from_fn(|_| each.next().unwrap_or_default());
                 evaluation.sink(layout.units()[unit], layout.range(unit), columns);
             }
@@ -307,9 +301,9 @@ fn split(row: &mut [f64], length: usize) -> [&mut [f64]; FORWARD_FIELDS] {
 
 /// The columns of a unit.
 pub(super) fn split_columns<const FIELDS: usize>(
-    columns: &mut [Complex64],
-    degrees: usize,
-) -> [&mut [Complex64]; FIELDS] {
-    let mut columns = columns.chunks_exact_mut(degrees);
+    columns: &mut [f64],
+    len: usize,
+) -> [&mut [f64]; FIELDS] {
+    let mut columns = columns.chunks_exact_mut(len);
     std::array::from_fn(|_| columns.next().unwrap_or_default())
 }

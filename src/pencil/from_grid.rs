@@ -12,6 +12,7 @@ use super::transform::{Pencil, PencilError};
 use super::unpack::{Latitudes, Longitudes, Unpack, Waves};
 use crate::decomp::units::Unit;
 use crate::measure::{Movement, Phase, Phases};
+use crate::spectral::column;
 use crate::transform::{CELL, POINT};
 use crate::transport::Transport;
 
@@ -35,8 +36,8 @@ impl<T: Transport> Pencil<T> {
         let mut fields = fields;
         self.analyse_latitudes(
             |_, range, columns| {
-                for (field, column) in fields.iter_mut().zip(columns) {
-                    field[range.clone()].copy_from_slice(column);
+                for (field, from) in fields.iter_mut().zip(columns) {
+                    column::get(from, &mut field[range.clone()]);
                 }
             },
             phases,
@@ -158,15 +159,15 @@ impl<T: Transport> Pencil<T> {
     /// `sink` takes the coefficients.
     pub(super) fn analyse_latitudes(
         &mut self,
-        mut sink: impl FnMut(Unit, Range<usize>, [&[Complex64]; FIELDS]),
+        mut sink: impl FnMut(Unit, Range<usize>, [&[f64]; FIELDS]),
         phases: &mut Phases,
     ) -> Result<(), PencilError> {
         let (layout, legendre) = (&self.layout, &mut self.legendre);
         let per_unit = self.groups * FIELDS * CELL;
         let cells = &self.buffers.first;
-        let scratch = &mut self.degrees_scratch;
+        let scratch = &mut self.columns;
         if let Some(sum) = &mut self.movements.sum {
-            let own = |wave: usize, units: &Range<usize>, columns: &mut [Complex64]| {
+            let own = |wave: usize, units: &Range<usize>, columns: &mut [f64]| {
                 let cells = &cells[units.start * per_unit..units.end * per_unit];
                 legendre.forward(wave, units.len(), FIELDS, cells, columns);
             };
@@ -174,13 +175,13 @@ impl<T: Transport> Pencil<T> {
         }
         let mut start = phases.start();
         for (wave, (m, units)) in layout.waves().enumerate() {
-            let degrees = layout.truncation().degrees(m) + 1;
-            let columns = &mut scratch[..units.len() * FIELDS * degrees];
+            let len = column::len(layout.truncation().degrees(m) + 1);
+            let columns = &mut scratch[..units.len() * FIELDS * len];
             let cells = &cells[units.start * per_unit..units.end * per_unit];
             legendre.forward(wave, units.len(), FIELDS, cells, columns);
             start = phases.lap(Phase::ForwardLegendre, start);
-            for (columns, unit) in columns.chunks_exact(FIELDS * degrees).zip(units) {
-                let mut columns = columns.chunks_exact(degrees);
+            for (columns, unit) in columns.chunks_exact(FIELDS * len).zip(units) {
+                let mut columns = columns.chunks_exact(len);
                 let columns = std::array::from_fn(|_| columns.next().unwrap_or_default());
                 sink(layout.units()[unit], layout.range(unit), columns);
             }

@@ -152,7 +152,7 @@ impl<T: Transport> Pencil<T> {
                 let Some(sum) = &mut self.movements.sum else {
                     return Ok(());
                 };
-                let scratch = &mut self.degrees_scratch;
+                let scratch = &mut self.columns;
                 sum.move_alone(&self.column, scratch, phases)
             }
             Movement::Gather => Ok(()),

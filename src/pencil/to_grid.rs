@@ -12,6 +12,7 @@ use super::stage::{has_idle_lanes, pack_latitudes, pack_longitudes, pack_waves};
 use super::transform::{Pencil, PencilError};
 use crate::decomp::units::Unit;
 use crate::measure::{Movement, Phase, Phases};
+use crate::spectral::column;
 use crate::transform::{CELL, POINT};
 use crate::transport::Transport;
 
@@ -31,8 +32,8 @@ impl<T: Transport> Pencil<T> {
     ) -> Result<(), PencilError> {
         self.sum_degrees(
             |_, range, columns| {
-                for (column, field) in columns.into_iter().zip(fields) {
-                    column.copy_from_slice(&field[range.clone()]);
+                for (to, field) in columns.into_iter().zip(fields) {
+                    column::put(&field[range.clone()], to);
                 }
             },
             phases,
@@ -46,23 +47,20 @@ impl<T: Transport> Pencil<T> {
     /// latitudes that it covers.
     pub(super) fn sum_degrees(
         &mut self,
-        mut source: impl FnMut(Unit, Range<usize>, [&mut [Complex64]; FIELDS]),
+        mut source: impl FnMut(Unit, Range<usize>, [&mut [f64]; FIELDS]),
         phases: &mut Phases,
     ) {
         let mut start = phases.start();
         let layout = &self.layout;
         let per_unit = self.groups * FIELDS * CELL;
         for (wave, (m, units)) in layout.waves().enumerate() {
-            let degrees = layout.truncation().degrees(m) + 1;
-            let columns = &mut self.degrees_scratch[..units.len() * FIELDS * degrees];
-            for (columns, unit) in columns
-                .chunks_exact_mut(FIELDS * degrees)
-                .zip(units.clone())
-            {
+            let len = column::len(layout.truncation().degrees(m) + 1);
+            let columns = &mut self.columns[..units.len() * FIELDS * len];
+            for (columns, unit) in columns.chunks_exact_mut(FIELDS * len).zip(units.clone()) {
                 source(
                     layout.units()[unit],
                     layout.range(unit),
-                    split_columns(columns, degrees),
+                    split_columns(columns, len),
                 );
             }
             start = phases.lap(Phase::SpectralUpdate, start);

@@ -1,6 +1,5 @@
 //! The distributed transform of one rank.
 
-use num_complex::Complex64;
 use thiserror::Error;
 
 use super::buffers::Buffers;
@@ -17,6 +16,7 @@ use crate::decomp::mesh::Mesh;
 use crate::decomp::units::Unit;
 use crate::grid::gauss::GaussNodes;
 use crate::problem::definition::Problem;
+use crate::spectral::column;
 use crate::swap::error::PlanError;
 use crate::transform::POINT;
 use crate::transform::fourier::FourierPlan;
@@ -84,7 +84,8 @@ pub struct Pencil<T: Transport> {
     pub(super) movements: Movements<T>,
     pub(super) cells_at: [CellMap; 2],
     pub(super) buffers: Buffers,
-    pub(super) degrees_scratch: Vec<Complex64>,
+    /// Columns of one wavenumber, of all its units and fields.
+    pub(super) columns: Vec<f64>,
     /// Lines of one group, where they are whole and all of them at hand; else empty.
     pub(super) lines: Vec<f64>,
     /// On a rank that has everything.
@@ -138,7 +139,7 @@ impl<T: Transport> Pencil<T> {
             .unwrap_or(0);
         let degrees = layout
             .waves()
-            .map(|(m, units)| units.len() * (truncation.degrees(m) + 1))
+            .map(|(m, units)| units.len() * column::len(truncation.degrees(m) + 1))
             .max()
             .unwrap_or(0);
         let gauss = GaussNodes::new(problem.nlat);
@@ -176,7 +177,7 @@ impl<T: Transport> Pencil<T> {
             fourier,
             movements,
             groups,
-            degrees_scratch: vec![Complex64::default(); degrees * FORWARD_FIELDS],
+            columns: vec![0.0; degrees * FORWARD_FIELDS],
             units: column_units.units,
             position: (x, y),
             distribution,
@@ -225,7 +226,7 @@ impl<T: Transport> Pencil<T> {
     pub fn bytes(&self) -> usize {
         self.legendre.bytes()
             + self.fourier.as_ref().map_or(0, FourierPlan::bytes)
-            + size_of_val(self.degrees_scratch.as_slice())
+            + size_of_val(self.columns.as_slice())
             + self.buffers.bytes()
             + size_of_val(self.lines.as_slice())
             + self.window.as_ref().map_or(0, Window::bytes)

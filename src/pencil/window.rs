@@ -16,7 +16,7 @@ pub(super) struct Window {
     pub levels: usize,
     /// Latitude blocks at a time.
     pub blocks: usize,
-    /// `[wave][level][group][field]`, the fields in five places.
+    /// `[wave][level][field][group]`, the fields in five places.
     pub cells: Vec<f64>,
     /// Where each wavenumber begins, for the FFT.
     pub base: Vec<isize>,
@@ -60,7 +60,7 @@ impl Window {
             blocks,
             cells: vec![0.0; waves * per_wave],
             base: (0..waves).map(|wave| (wave * per_wave) as isize).collect(),
-            stride: vec![(FORWARD_FIELDS * CELL) as isize; waves],
+            stride: vec![CELL as isize; waves],
             per_wave,
             groups,
             steps,
@@ -80,13 +80,14 @@ impl Window {
             levels,
             fields,
             level_stride: self.groups * FORWARD_FIELDS,
-            group_stride: FORWARD_FIELDS,
+            field_stride: self.groups,
+            group_stride: 1,
         }
     }
 
     /// From the first cell of a wave to that of a level and field.
     pub(super) fn offset(&self, level: usize, field: usize) -> isize {
-        ((level * self.groups * FORWARD_FIELDS + field) * CELL) as isize
+        ((level * FORWARD_FIELDS + field) * self.groups * CELL) as isize
     }
 
     fn range(
@@ -137,11 +138,6 @@ impl Window {
     pub(super) fn sums_of(&self, wave: usize, steps: usize, levels: usize) -> &[Lane] {
         let most = self.levels * FORWARD_FIELDS;
         &self.sums[self.range(wave, steps, levels * FORWARD_FIELDS, most)]
-    }
-
-    /// Sums at zero.
-    pub(super) fn clear_sums(&mut self) {
-        self.sums.fill([0.0; 4]);
     }
 
     /// Bytes held.

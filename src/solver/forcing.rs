@@ -10,6 +10,7 @@ use crate::grid::gauss::GaussNodes;
 use crate::pencil::SpectralLayout;
 use crate::problem::cases::{Forcing, ForcingAt, Point};
 use crate::problem::planet::Planet;
+use crate::spectral::column::BEFORE;
 use crate::spectral::project::Projection;
 
 /// The grid on which the forcing is projected, and its degrees: the pattern is smooth to rounding
@@ -70,18 +71,22 @@ impl SpectralForcing {
         }
     }
 
-    /// Adds the forcing at `seconds` to the tendencies of the degrees of wavenumber `m` at `range`.
+    /// Adds the forcing at `seconds` to the columns of tendencies of the degrees of wavenumber `m` at
+    /// `range`.
     pub(super) fn add(
         &self,
         m: usize,
         range: Range<usize>,
         seconds: f64,
-        tendency: [&mut [Complex64]; 3],
+        tendency: [&mut [f64]; 3],
     ) {
         let turn = Complex64::cis(-(m as f64) * self.rate * seconds);
         for (to, field) in tendency.into_iter().zip(self.at_start.fields()) {
-            for (to, forcing) in to.iter_mut().zip(&field[range.clone()]) {
-                *to += forcing * turn;
+            let to = to[BEFORE..].as_chunks_mut::<2>().0;
+            for ([re, im], forcing) in to.iter_mut().zip(&field[range.clone()]) {
+                let forcing = forcing * turn;
+                *re += forcing.re;
+                *im += forcing.im;
             }
         }
     }

@@ -1,12 +1,19 @@
 //! Leapfrog, explicit or semi-implicit, with the Robert-Asselin-Williams filter.
 
+#![allow(unsafe_code)] // only to call functions compiled for features found at run time
+
 use std::ops::Range;
 
+use num_complex::Complex64;
+
 use super::model::{Model, SolverError};
+use super::operators::Wave;
 use super::state::State;
 use super::tendency::{Linear, Tendency};
 use crate::measure::Phase;
 use crate::problem::definition::Scheme;
+use crate::spectral::column::BEFORE;
+use crate::transform::vector::{Vector, dispatch};
 use crate::transport::Transport;
 
 impl<T: Transport> Model<T> {
@@ -49,17 +56,21 @@ impl<T: Transport> Model<T> {
         d: f64,
         next: &mut State,
     ) -> Result<(), SolverError> {
-        let scheme = self.time.scheme;
-        self.explicit_tendency(now, seconds, |linear, range, tendency| {
+        let (scheme, family) = (self.time.scheme, self.pencil.family());
+        self.explicit_tendency(now, seconds, |linear, unit, range, tendency| {
             match scheme {
                 Scheme::SemiImplicit => {
-                    semi_implicit(linear, range.clone(), old, &tendency, d, next)
+                    let wave = linear.operators.wave(unit.m);
+                    let at = range.clone();
+                    let old = old.fields().map(|field| &field[at.clone()]);
+                    let next = next.fields_mut().map(|field| &mut field[at.clone()]);
+                    semi_implicit(family, wave, linear.phibar, d, old, tendency.0, next);
                 }
                 Scheme::Explicit | Scheme::Rk4 => {
                     explicit(linear, range.clone(), (old, now), &tendency, d, next);
                 }
             }
-            diffuse(linear, range, d, next);
+            diffuse(linear, range.start..range.end - 1, d, next);
         })
     }
 
@@ -85,25 +96,51 @@ impl<T: Transport> Model<T> {
 
 /// Linear terms averaged over both ends: with `L = n (n + 1)/a^2`, `M` and `Q` all explicit
 /// contributions to divergence and geopotential,
-/// `Phi = [Q - (D/2) Phibar M]/[1 + Phibar (D/2)^2 L]`, `delta = M + (D/2) L Phi`.
-fn semi_implicit(
-    linear: &Linear<'_>,
-    range: Range<usize>,
-    old: &State,
-    tendency: &Tendency<'_>,
+/// `Phi = [Q - (D/2) Phibar M]/[1 + Phibar (D/2)^2 L]`, `delta = M + (D/2) L Phi`. One unit, two
+/// coefficients at a time; what is beyond the truncation stays zero.
+#[inline(always)]
+fn semi_implicit_body<V: Vector>(
+    wave: &Wave,
+    phibar: f64,
     d: f64,
-    next: &mut State,
+    old: [&[Complex64]; 3],
+    tendency: [&[f64]; 3],
+    next: [&mut [Complex64]; 3],
 ) {
-    let (half, phibar) = (0.5 * d, linear.phibar);
-    for (k, at) in range.enumerate() {
-        let l = linear.laplacian[at];
-        next.zeta[at] = old.zeta[at] + tendency.zeta[k] * d;
-        let m = old.delta[at] + tendency.delta[k] * d + old.phi[at] * (half * l);
-        let q = old.phi[at] + tendency.phi[k] * d - old.delta[at] * (half * phibar);
-        let phi = (q - m * (half * phibar)) / (1.0 + phibar * half * half * l);
-        next.phi[at] = phi;
-        next.delta[at] = m + phi * (half * l);
+    let [old_zeta, old_delta, old_phi] = old.map(|field| field.as_chunks().0);
+    let [zeta, delta, phi] = next.map(|field| field.as_chunks_mut().0);
+    let [zeta_t, delta_t, phi_t] = tendency.map(|column| column[BEFORE..].as_chunks().0);
+    let laplacian = wave.laplacian.as_chunks().0;
+    let half = V::splat(0.5 * d);
+    let (half_phibar, one, d) = (V::splat(0.5 * d * phibar), V::splat(1.0), V::splat(d));
+    let old = old_zeta.iter().zip(old_delta).zip(old_phi);
+    let next = zeta.iter_mut().zip(delta).zip(phi);
+    let rates = zeta_t.iter().zip(delta_t).zip(phi_t);
+    for (((old, next), rate), l) in old.zip(next).zip(rates).zip(laplacian) {
+        let ((old_zeta, old_delta), old_phi) = old;
+        let ((zeta, delta), phi) = next;
+        let ((zeta_t, delta_t), phi_t) = rate;
+        let half_l = half.mul(V::pairs(l));
+        let (old_delta, old_phi) = (V::load_complex(old_delta), V::load_complex(old_phi));
+        V::load(zeta_t)
+            .mul_add(d, V::load_complex(old_zeta))
+            .store_complex(zeta);
+        let m = old_phi.mul_add(half_l, V::load(delta_t).mul_add(d, old_delta));
+        let q = V::load(phi_t)
+            .mul_add(d, old_phi)
+            .sub(old_delta.mul(half_phibar));
+        let solved = q
+            .sub(m.mul(half_phibar))
+            .div(half_phibar.mul_add(half_l, one));
+        solved.store_complex(phi);
+        solved.mul_add(half_l, m).store_complex(delta);
     }
+}
+
+dispatch! {
+    /// The semi-implicit update of one unit.
+    semi_implicit => semi_implicit_body(wave: &Wave, phibar: f64, d: f64, old: [&[Complex64]; 3],
+        tendency: [&[f64]; 3], next: [&mut [Complex64]; 3])
 }
 
 /// Linear terms at the middle.
@@ -116,11 +153,12 @@ fn explicit(
     next: &mut State,
 ) {
     let gravity = if linear.advection_only { 0.0 } else { d };
-    for (k, at) in range.enumerate() {
-        let l = linear.laplacian[at];
-        next.zeta[at] = old.zeta[at] + tendency.zeta[k] * d;
-        next.delta[at] = old.delta[at] + tendency.delta[k] * d + now.phi[at] * (gravity * l);
-        next.phi[at] = old.phi[at] + tendency.phi[k] * d - now.delta[at] * (d * linear.phibar);
+    for (k, at) in (range.start..range.end - 1).enumerate() {
+        let l = linear.operators.laplacian[at];
+        let [zeta, delta, phi] = tendency.at(k);
+        next.zeta[at] = old.zeta[at] + zeta * d;
+        next.delta[at] = old.delta[at] + delta * d + now.phi[at] * (gravity * l);
+        next.phi[at] = old.phi[at] + phi * d - now.delta[at] * (d * linear.phibar);
     }
 }
 

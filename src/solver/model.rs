@@ -18,6 +18,7 @@ use crate::pencil::{FORWARD_FIELDS, GridShape, INVERSE_FIELDS, Pencil, PencilErr
 use crate::problem::cases::Case;
 use crate::problem::definition::{Problem, Scheme, TimeStepping};
 use crate::problem::input::InputError;
+use crate::spectral::column;
 use crate::swap::method::Method;
 use crate::transform::Lane;
 use crate::transform::kernels::Family;
@@ -104,7 +105,7 @@ impl<T: Transport> Model<T> {
     ) -> Result<Self, SolverError> {
         let pencil = Pencil::new(&world, &problem, mesh, choice, family)?;
         let (layout, shape) = (pencil.layout(), pencil.grid());
-        let operators = Operators::new(layout, problem.planet.radius);
+        let operators = Operators::new(layout, problem.planet.radius, family);
         let damping = Damping::new(layout, &operators.laplacian, problem.planet.radius, &time);
         let case = crate::problem::cases::analytic(&problem);
         let forcing = case
@@ -115,7 +116,7 @@ impl<T: Transport> Model<T> {
         let zeros = || State::zeros(len);
         let most = layout
             .iter()
-            .map(|(_, range)| range.len())
+            .map(|(_, range)| column::len(range.len()))
             .max()
             .unwrap_or(0);
         let mut model = Self {
@@ -135,7 +136,7 @@ impl<T: Transport> Model<T> {
             work: Work {
                 grid_from: vec![0.0; shape.len(INVERSE_FIELDS)],
                 grid_to: vec![0.0; shape.len(FORWARD_FIELDS)],
-                columns: std::array::from_fn(|_| vec![Complex64::default(); most]),
+                columns: std::array::from_fn(|_| vec![0.0; most]),
             },
             initial: None,
             reference: None,

@@ -78,15 +78,15 @@ impl<T: Transport> Model<T> {
         seconds: f64,
         slope: &mut State,
     ) -> Result<(), SolverError> {
-        self.explicit_tendency(state, seconds, |linear, range, tendency| {
-            for (k, at) in range.enumerate() {
-                let l = linear.laplacian[at];
-                slope.zeta[at] = tendency.zeta[k];
-                slope.delta[at] = tendency.delta[k];
+        self.explicit_tendency(state, seconds, |linear, _, range, tendency| {
+            for (k, at) in (range.start..range.end - 1).enumerate() {
+                let [zeta, mut delta, phi] = tendency.at(k);
                 if !linear.advection_only {
-                    slope.delta[at] += state.phi[at] * l;
+                    delta += state.phi[at] * linear.operators.laplacian[at];
                 }
-                slope.phi[at] = tendency.phi[k] - state.delta[at] * linear.phibar;
+                slope.zeta[at] = zeta;
+                slope.delta[at] = delta;
+                slope.phi[at] = phi - state.delta[at] * linear.phibar;
             }
         })
     }

@@ -168,19 +168,14 @@ impl<T: Transport> Model<T> {
         });
         self.case = Some(case);
         let [u, v, height, ..] = &self.analyse()?;
-        for (unit, range) in self.pencil.layout().iter() {
-            let from = range.start;
-            for at in from..range.end - 1 {
+        let layout = self.pencil.layout();
+        for (_, range) in layout.iter() {
+            for at in range.start..range.end - 1 {
                 self.now.phi[at] = height[at] - self.surface_geopotential[at];
             }
-            let now = &mut self.now;
-            let (u, v) = (&u[range.clone()], &v[range.clone()]);
-            self.operators
-                .divergence_and_curl(unit.m, range, u, v, |k, div, curl| {
-                    now.zeta[from + k] = curl;
-                    now.delta[from + k] = div;
-                });
         }
+        let [div, curl] = self.operators.divergence_and_curl(layout, u, v);
+        (self.now.delta, self.now.zeta) = (div, curl);
         Ok(())
     }
 
@@ -246,8 +241,10 @@ impl<T: Transport> Model<T> {
         };
         let now = std::mem::take(&mut self.now);
         let mut delta = vec![Complex64::default(); now.delta.len()];
-        let result = self.explicit_tendency(&now, 0.0, |_, range, tendency| {
-            delta[range].copy_from_slice(tendency.delta);
+        let result = self.explicit_tendency(&now, 0.0, |_, _, range, tendency| {
+            for (k, at) in (range.start..range.end - 1).enumerate() {
+                delta[at] = tendency.at(k)[1];
+            }
         });
         self.now = now;
         result?;

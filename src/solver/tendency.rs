@@ -8,11 +8,12 @@ use super::blowup::{self, Worst};
 use super::damping::Damping;
 use super::forcing::SpectralForcing;
 use super::model::{Model, SolverError};
-use super::operators::Operators;
+use super::operators::{self, Operators};
 use super::products::products;
 use super::state::State;
 use crate::decomp::units::Unit;
 use crate::pencil::{Evaluation, FORWARD_FIELDS, GridShape, INVERSE_FIELDS};
+use crate::spectral::column::{self, BEFORE};
 use crate::transform::Lane;
 use crate::transform::kernels::Family;
 use crate::transport::Transport;
@@ -23,25 +24,26 @@ pub(super) struct Work {
     /// Grid points of the fields to and from the grid.
     pub grid_from: Vec<f64>,
     pub grid_to: Vec<f64>,
-    /// Tendencies of one unit.
-    pub columns: [Vec<Complex64>; 3],
+    /// Columns of one unit.
+    pub columns: [Vec<f64>; 3],
 }
 
-/// The tendencies of one unit without the linear gravity-wave terms, of the degrees of the
-/// truncation.
-pub(super) struct Tendency<'a> {
-    /// Of vorticity, 1/s2.
-    pub zeta: &'a [Complex64],
-    /// Of divergence, 1/s2.
-    pub delta: &'a [Complex64],
-    /// Of the geopotential, m2/s3.
-    pub phi: &'a [Complex64],
+/// The tendencies of one unit without the linear gravity-wave terms: columns of vorticity (1/s2),
+/// divergence (1/s2) and geopotential (m2/s3), of the degrees of the truncation.
+pub(super) struct Tendency<'a>(pub [&'a [f64]; 3]);
+
+impl Tendency<'_> {
+    /// Of vorticity, divergence and geopotential of degree `m + k`.
+    pub(super) fn at(&self, k: usize) -> [Complex64; 3] {
+        let at = BEFORE + 2 * k;
+        self.0
+            .map(|column| Complex64::new(column[at], column[at + 1]))
+    }
 }
 
 /// What the linear terms of a coefficient depend on; arrays as the layout says.
 pub(super) struct Linear<'a> {
-    /// `n (n + 1)/a^2`.
-    pub laplacian: &'a [f64],
+    pub operators: &'a Operators,
     pub damping: &'a Damping,
     /// `g h_s`.
     pub surface_geopotential: &'a [Complex64],
@@ -54,7 +56,6 @@ pub(super) struct Linear<'a> {
 struct Terms<'a, F> {
     state: &'a State,
     seconds: f64,
-    operators: &'a Operators,
     coriolis: &'a [(usize, Complex64)],
     linear: Linear<'a>,
     forcing: Option<&'a SpectralForcing>,
@@ -66,32 +67,35 @@ struct Terms<'a, F> {
     /// Largest kinetic energy, m2/s2.
     kinetic: f64,
     worst: Option<Worst>,
-    columns: &'a mut [Vec<Complex64>; 3],
+    columns: &'a mut [Vec<f64>; 3],
     finish: F,
 }
 
-impl<F: FnMut(&Linear<'_>, Range<usize>, Tendency<'_>)> Evaluation for Terms<'_, F> {
+impl<F: FnMut(&Linear<'_>, Unit, Range<usize>, Tendency<'_>)> Evaluation for Terms<'_, F> {
     fn source(
         &mut self,
         unit: Unit,
         range: Range<usize>,
-        [eta, phi, u, v]: [&mut [Complex64]; INVERSE_FIELDS],
+        [eta, phi, u, v]: [&mut [f64]; INVERSE_FIELDS],
     ) {
-        let (zeta, delta) = (
-            &self.state.zeta[range.clone()],
-            &self.state.delta[range.clone()],
-        );
+        let len = eta.len();
+        let [zeta, delta, _] = self.columns.each_mut().map(|column| &mut column[..len]);
+        column::put(&self.state.zeta[range.clone()], zeta);
+        column::put(&self.state.delta[range.clone()], delta);
         eta.copy_from_slice(zeta);
         let first = self.coriolis.partition_point(|(at, _)| *at < range.start);
         for (at, f) in &self.coriolis[first..] {
-            match eta.get_mut(at - range.start) {
-                Some(eta) => *eta += f,
-                None => break,
+            if *at >= range.end {
+                break;
             }
+            let at = BEFORE + 2 * (at - range.start);
+            eta[at] += f.re;
+            eta[at + 1] += f.im;
         }
-        phi.copy_from_slice(&self.state.phi[range.clone()]);
-        self.operators
-            .wind_of_unit(unit.m, range, zeta, delta, u, v);
+        column::put(&self.state.phi[range.clone()], phi);
+        self.linear.operators.wind_of(unit.m, [zeta, delta], [u, v]);
+        column::clear_around(range.len(), u);
+        column::clear_around(range.len(), v);
     }
 
     fn products(&mut self, level: usize, group: usize, mut lines: [&mut [f64]; FORWARD_FIELDS]) {
@@ -112,46 +116,35 @@ impl<F: FnMut(&Linear<'_>, Range<usize>, Tendency<'_>)> Evaluation for Terms<'_,
     /// delta : + curl_s(U eta, V eta) - laplacian(KE + g h_s) + forcing
     /// Phi   : - div_s(U Phi, V Phi)                          + forcing
     /// ```
-    fn sink(&mut self, unit: Unit, range: Range<usize>, columns: [&[Complex64]; FORWARD_FIELDS]) {
-        let [u_eta, v_eta, u_phi, v_phi, kinetic] = columns;
-        let inside = range.start..range.end - 1;
-        let laplacian = &self.linear.laplacian[inside.clone()];
-        let surface = &self.linear.surface_geopotential[inside.clone()];
-        let [zeta, delta, phi] = self
-            .columns
-            .each_mut()
-            .map(|column| &mut column[..inside.len()]);
-        if self.linear.advection_only {
-            zeta.fill(Complex64::default());
-            delta.fill(Complex64::default());
-        } else {
-            self.operators.divergence_and_curl(
-                unit.m,
-                range.clone(),
-                u_eta,
-                v_eta,
-                |k, div, curl| {
-                    zeta[k] = -div;
-                    delta[k] = curl + (kinetic[k] + surface[k]) * laplacian[k];
-                },
-            );
-        }
-        self.operators
-            .divergence_and_curl(unit.m, range, u_phi, v_phi, |k, div, _| phi[k] = -div);
+    fn sink(&mut self, unit: Unit, range: Range<usize>, products: [&[f64]; FORWARD_FIELDS]) {
+        let linear = &self.linear;
+        let len = products[0].len();
+        let [zeta, delta, phi] = self.columns.each_mut().map(|column| &mut column[..len]);
+        let wave = linear.operators.wave(unit.m);
+        let surface = &linear.surface_geopotential[range.clone()];
+        operators::tendencies(
+            self.family,
+            wave,
+            products,
+            surface,
+            [&mut *zeta, &mut *delta, &mut *phi],
+        );
         if let Some(forcing) = self.forcing {
-            forcing.add(unit.m, inside.clone(), self.seconds, [zeta, delta, phi]);
-            if self.linear.advection_only {
-                zeta.fill(Complex64::default());
-                delta.fill(Complex64::default());
-            }
+            let tendency = [&mut *zeta, &mut *delta, &mut *phi];
+            forcing.add(unit.m, range.start..range.end - 1, self.seconds, tendency);
         }
-        (self.finish)(&self.linear, inside, Tendency { zeta, delta, phi });
+        if linear.advection_only {
+            zeta.fill(0.0);
+            delta.fill(0.0);
+        }
+        (self.finish)(linear, unit, range, Tendency([zeta, delta, phi]));
     }
 }
 
 impl<T: Transport> Model<T> {
     /// Tendencies of `state` at model time `seconds` without the linear gravity-wave terms; `finish`
-    /// takes those of every unit of this rank, with where it lies in a state.
+    /// takes those of every unit of this rank, with where it lies in a state (the last of which is the
+    /// degree beyond the truncation).
     ///
     /// # Errors
     /// A lost rank; wind out of bounds.
@@ -159,7 +152,7 @@ impl<T: Transport> Model<T> {
         &mut self,
         state: &State,
         seconds: f64,
-        finish: impl FnMut(&Linear<'_>, Range<usize>, Tendency<'_>),
+        finish: impl FnMut(&Linear<'_>, Unit, Range<usize>, Tendency<'_>),
     ) -> Result<(), SolverError> {
         let Work {
             grid_from,
@@ -169,10 +162,9 @@ impl<T: Transport> Model<T> {
         let mut terms = Terms {
             state,
             seconds,
-            operators: &self.operators,
             coriolis: &self.coriolis,
             linear: Linear {
-                laplacian: &self.operators.laplacian,
+                operators: &self.operators,
                 damping: &self.damping,
                 surface_geopotential: &self.surface_geopotential,
                 phibar: self.phibar,

@@ -12,6 +12,7 @@ use super::Lane;
 use super::legendre::{Block, Places};
 use super::seeds::{BLOCK, BLOCK_PAIRS, Row, Wave};
 use super::vector::{Vector, dispatch};
+use crate::spectral::column::BEFORE;
 
 /// Which machine code runs, and so which bits come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,12 +183,12 @@ fn inverse_body<V: Vector>(
     cells: &mut [[Lane; 4]],
     places: &Places,
 ) {
-    let quads = places.quads();
+    let stride = places.group_stride;
     let first = wave.first_chunk[block.index];
     if first >= wave.chunks() {
-        for quad in 0..quads {
+        for place in places.quads() {
             for group in 0..block.groups {
-                cells[places.at(quad, group)] = [[0.0; 4]; 4];
+                cells[place + group * stride] = [[0.0; 4]; 4];
             }
         }
     }
@@ -201,17 +202,17 @@ fn inverse_body<V: Vector>(
         let recurrence = &wave.recurrence[range.clone()];
         generate::<V>(tile, recurrence, &block.mu2, &mut state, block.groups);
         let ends = (chunk == first, chunk + 1 == wave.chunks());
-        for (quad, s) in s.chunks_exact(wave.steps).take(quads).enumerate() {
+        for (s, place) in s.chunks_exact(wave.steps).zip(places.quads()) {
             let s = &s[range.clone()];
             let mut group = 0;
             while group + 2 <= block.groups {
-                let at = [places.at(quad, group), places.at(quad, group + 1)];
+                let at = [place + group * stride, place + (group + 1) * stride];
                 sum_chunk::<V, 2>(tile, (group, &block.mu), s, ends, cells, at);
                 group += 2;
             }
             if group < block.groups {
                 // The same chain of operations, hence the same bits.
-                let at = [places.at(quad, group)];
+                let at = [place + group * stride];
                 sum_chunk::<V, 1>(tile, (group, &block.mu), s, ends, cells, at);
             }
         }
@@ -234,23 +235,25 @@ fn weigh<V: Vector>(block: &Block, group: usize, cell: &[Lane; 4], to: &mut [Lan
     }
 }
 
-/// `d[q][l] += sum_j tile[l][j] g[q][j]` for `L` steps and `Q` fields over the first `latitudes`.
+/// `d[q][l] += sum_j tile[l][j] g[q][j]` for `L` steps and `Q` fields; `fresh`: d starts at zero.
 #[inline(always)]
 fn sum_latitudes<V: Vector, const L: usize, const Q: usize>(
     tile: &[Row],
-    g: [&[Lane; BLOCK_PAIRS]; Q],
+    g: &[[Lane; BLOCK_PAIRS]; Q],
     groups: usize,
     d: &mut [&mut [Lane]; Q],
-    step: usize,
+    (step, fresh): (usize, bool),
 ) {
     let rows: &[Row; L] = match tile[step..].first_chunk() {
         Some(rows) => rows,
         None => return,
     };
     let mut sum = [[V::zero(); Q]; L];
-    for l in 0..L {
-        for q in 0..Q {
-            sum[l][q] = V::load(&d[q][step + l]);
+    if !fresh {
+        for l in 0..L {
+            for q in 0..Q {
+                sum[l][q] = V::load(&d[q][step + l]);
+            }
         }
     }
     for group in 0..groups.min(BLOCK) {
@@ -274,44 +277,31 @@ fn sum_latitudes<V: Vector, const L: usize, const Q: usize>(
     }
 }
 
-/// All steps of a tile for `Q` fields: the largest register blocks first.
+/// All steps of a tile for `Q` fields, in register blocks of about the same size, at most `MOST`.
 #[inline(always)]
-fn sum_tile<V: Vector, const Q: usize>(
+fn sum_tile<V: Vector, const Q: usize, const MOST: usize>(
     tile: &[Row],
-    g: [&[Lane; BLOCK_PAIRS]; Q],
+    g: &[[Lane; BLOCK_PAIRS]; Q],
     groups: usize,
     mut d: [&mut [Lane]; Q],
+    fresh: bool,
 ) {
     let mut step = 0;
     while step < tile.len() {
         let left = tile.len() - step;
-        if Q == 2 {
-            match left {
-                6.. => sum_latitudes::<V, 6, Q>(tile, g, groups, &mut d, step),
-                3.. => sum_latitudes::<V, 3, Q>(tile, g, groups, &mut d, step),
-                _ => sum_latitudes::<V, 1, Q>(tile, g, groups, &mut d, step),
-            }
-            step += if left >= 6 {
-                6
-            } else if left >= 3 {
-                3
-            } else {
-                1
-            };
-        } else {
-            match left {
-                8.. => sum_latitudes::<V, 8, Q>(tile, g, groups, &mut d, step),
-                4.. => sum_latitudes::<V, 4, Q>(tile, g, groups, &mut d, step),
-                _ => sum_latitudes::<V, 1, Q>(tile, g, groups, &mut d, step),
-            }
-            step += if left >= 8 {
-                8
-            } else if left >= 4 {
-                4
-            } else {
-                1
-            };
+        let size = left.div_ceil(left.div_ceil(MOST));
+        let at = (step, fresh);
+        match size {
+            8 => sum_latitudes::<V, 8, Q>(tile, g, groups, &mut d, at),
+            7 => sum_latitudes::<V, 7, Q>(tile, g, groups, &mut d, at),
+            6 => sum_latitudes::<V, 6, Q>(tile, g, groups, &mut d, at),
+            5 => sum_latitudes::<V, 5, Q>(tile, g, groups, &mut d, at),
+            4 => sum_latitudes::<V, 4, Q>(tile, g, groups, &mut d, at),
+            3 => sum_latitudes::<V, 3, Q>(tile, g, groups, &mut d, at),
+            2 => sum_latitudes::<V, 2, Q>(tile, g, groups, &mut d, at),
+            _ => sum_latitudes::<V, 1, Q>(tile, g, groups, &mut d, at),
         }
+        step += size;
     }
 }
 
@@ -324,15 +314,17 @@ fn forward_body<V: Vector>(
     places: &Places,
     d: &mut [Lane],
 ) {
-    let quads = places.quads();
-    let first = wave.first_chunk[block.index];
+    let (first, fresh) = (wave.first_chunk[block.index], wave.fresh_below[block.index]);
     if first >= wave.chunks() {
         return;
     }
-    for (quad, latitudes) in latitudes[..quads].iter_mut().enumerate() {
+    let mut quads = 0;
+    for (latitudes, place) in latitudes.iter_mut().zip(places.quads()) {
         for (group, to) in latitudes.chunks_exact_mut(4).take(block.groups).enumerate() {
-            weigh::<V>(block, group, &cells[places.at(quad, group)], to);
+            let cell = &cells[place + group * places.group_stride];
+            weigh::<V>(block, group, cell, to);
         }
+        quads += 1;
     }
     let mut state = [[[0.0; 4]; BLOCK]; 2];
     for chunk in first..wave.chunks() {
@@ -343,20 +335,65 @@ fn forward_body<V: Vector>(
         }
         let recurrence = &wave.recurrence[range.clone()];
         generate::<V>(tile, recurrence, &block.mu2, &mut state, block.groups);
-        let (pairs, single) = latitudes[..quads].as_chunks::<2>();
+        let (groups, fresh) = (block.groups, chunk < fresh);
+        let mut rest = &latitudes[..quads];
         let mut d = d.chunks_exact_mut(wave.steps);
         let mut part = || {
             d.next()
                 .map_or_else(Default::default, |d| &mut d[range.clone()])
         };
-        for [a, b] in pairs {
-            let d = [part(), part()];
-            sum_tile::<V, 2>(tile, [a, b], block.groups, d);
-        }
-        if let [a] = single {
-            sum_tile::<V, 1>(tile, [a], block.groups, [part()]);
+        while !rest.is_empty() {
+            if let Some((g, after)) = rest.split_first_chunk() {
+                sum_tile::<V, 2, 6>(tile, g, groups, [part(), part()], fresh);
+                rest = after;
+            } else if let Some((g, after)) = rest.split_first_chunk() {
+                sum_tile::<V, 1, 8>(tile, g, groups, [part()], fresh);
+                rest = after;
+            }
         }
     }
+}
+
+/// Two degrees a step: `s_l = own_l c_l + next_l c_{l+1}`, where `c_l` are the coefficients of
+/// degrees `m + 2l` and `m + 2l + 1`.
+#[inline(always)]
+fn spread_body<V: Vector>(wave: &Wave, column: &[f64], s: &mut [Lane]) {
+    let steps = wave.steps;
+    let here: &[Lane] = column[BEFORE..BEFORE + 4 * steps].as_chunks().0;
+    let above: &[Lane] = column[BEFORE + 4..BEFORE + 4 + 4 * steps].as_chunks().0;
+    let (own, next) = (&wave.own[..steps], &wave.next[..steps]);
+    let s = &mut s[..steps];
+    for l in 0..steps {
+        let sum = V::load(&above[l]).mul(V::load(&next[l]));
+        V::load(&here[l])
+            .mul_add(V::load(&own[l]), sum)
+            .store(&mut s[l]);
+    }
+}
+
+/// The adjoint: `c_l = own_l d_l + next_{l-1} d_{l-1}`.
+#[inline(always)]
+fn collect_body<V: Vector>(wave: &Wave, d: &[Lane], column: &mut [f64]) {
+    let steps = wave.steps;
+    let to: &mut [Lane] = column[BEFORE..BEFORE + 4 * steps].as_chunks_mut().0;
+    let (own, next, d) = (&wave.own[..steps], &wave.next[..steps], &d[..steps]);
+    let mut below = V::zero();
+    for l in 0..steps {
+        let sum = V::load(&d[l]);
+        sum.mul_add(V::load(&own[l]), below).store(&mut to[l]);
+        below = sum.mul(V::load(&next[l]));
+    }
+}
+
+dispatch! {
+    /// A column of coefficients to steps.
+    pub(super) spread => spread_body(wave: &Wave, column: &[f64], s: &mut [Lane])
+}
+
+dispatch! {
+    /// Sums of steps to a column of coefficients; an odd number of them has something after the
+    /// last.
+    pub(super) collect => collect_body(wave: &Wave, d: &[Lane], column: &mut [f64])
 }
 
 dispatch! {

@@ -1,7 +1,7 @@
 //! Complex FFTs of four lines at once, one in each lane, for lengths 2^a 3^b 5^c.
 //!
 //! In place: decimation in frequency (Gentleman and Sande 1966) towards wavenumbers, decimation in
-//! time (Cooley and Tukey 1965) towards the grid, with radices 5, 3, 4, 2. Wavenumbers stay in the
+//! time (Cooley and Tukey 1965) towards the grid, with radices 5, 3, 2 and 4. Wavenumbers stay in the
 //! order in which decimation leaves them, that of reversed digits: whoever reads or writes them asks
 //! [`LaneFft::place`], so nothing is reordered.
 //!
@@ -43,15 +43,18 @@ impl LaneFft {
     pub fn new(length: usize) -> Option<Self> {
         let mut rest = length;
         let mut radices = Vec::new();
-        for radix in [5, 3, 4, 2] {
+        for radix in [5, 3] {
             while rest.is_multiple_of(radix) && rest > 0 {
                 radices.push(radix);
                 rest /= radix;
             }
         }
-        if rest != 1 {
+        if !rest.is_power_of_two() {
             return None;
         }
+        let twos = rest.trailing_zeros() as usize;
+        radices.extend(std::iter::repeat_n(2, twos % 2));
+        radices.extend(std::iter::repeat_n(4, twos / 2));
         let (mut stages, mut size) = (Vec::new(), length);
         for radix in radices {
             let part = size / radix;
@@ -100,6 +103,13 @@ impl LaneFft {
         self.places[k] as usize
     }
 
+    /// Whether the last radix is 4, so that wavenumbers `k + j length/4` lie side by side:
+    /// `k < length/4` and the three after it begin at [`Self::place`] of k.
+    #[inline(always)]
+    pub(super) fn ends_in_four(&self) -> bool {
+        self.stages.last().is_some_and(|stage| stage.radix == 4)
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let twiddles: usize = self
@@ -123,12 +133,12 @@ fn turn<V: Vector, const CONJUGATE: bool>([re, im]: [V; 2], w: &[f64; 2]) -> [V;
 }
 
 #[inline(always)]
-fn load<V: Vector>(point: &Point) -> [V; 2] {
+pub(super) fn load<V: Vector>(point: &Point) -> [V; 2] {
     [V::load(&point[0]), V::load(&point[1])]
 }
 
 #[inline(always)]
-fn store<V: Vector>(value: [V; 2], point: &mut Point) {
+pub(super) fn store<V: Vector>(value: [V; 2], point: &mut Point) {
     value[0].store(&mut point[0]);
     value[1].store(&mut point[1]);
 }
@@ -173,11 +183,8 @@ fn butterfly<V: Vector, const R: usize, const INVERSE: bool>(x: [[V; 2]; R]) -> 
             (y[1], y[2]) = quarters::<V, INVERSE>(middle, side);
         }
         4 => {
-            let (even_sum, even) = (add(x[0], x[2]), sub(x[0], x[2]));
-            let (odd_sum, odd) = (add(x[1], x[3]), sub(x[1], x[3]));
-            y[0] = add(even_sum, odd_sum);
-            y[2] = sub(even_sum, odd_sum);
-            (y[1], y[3]) = quarters::<V, INVERSE>(even, odd);
+            let four = four::<V, INVERSE>([x[0], x[1], x[2], x[3]]);
+            y[..4].copy_from_slice(&four);
         }
         5 => {
             let (sum_1, difference_1) = (add(x[1], x[4]), sub(x[1], x[4]));
@@ -197,6 +204,15 @@ fn butterfly<V: Vector, const R: usize, const INVERSE: bool>(x: [[V; 2]; R]) -> 
         _ => unreachable!("radices are 2, 3, 4 and 5"),
     }
     y
+}
+
+/// The transform of four points.
+#[inline(always)]
+pub(super) fn four<V: Vector, const INVERSE: bool>(x: [[V; 2]; 4]) -> [[V; 2]; 4] {
+    let (even_sum, even) = (add(x[0], x[2]), sub(x[0], x[2]));
+    let (odd_sum, odd) = (add(x[1], x[3]), sub(x[1], x[3]));
+    let (one, three) = quarters::<V, INVERSE>(even, odd);
+    [add(even_sum, odd_sum), one, sub(even_sum, odd_sum), three]
 }
 
 /// `(a - i b, a + i b)`, the other way round where `INVERSE`.
@@ -267,10 +283,15 @@ fn any_pass<V: Vector, const INVERSE: bool>(points: &mut [Point], stage: &Stage)
     }
 }
 
+/// All stages but, where `WITHOUT_LAST`, the last, that of neighbouring points.
 #[inline(always)]
-pub(super) fn forward_body<V: Vector>(fft: &LaneFft, points: &mut [Point]) {
+pub(super) fn forward_stages<V: Vector, const WITHOUT_LAST: bool>(
+    fft: &LaneFft,
+    points: &mut [Point],
+) {
     let points = &mut points[..fft.length];
-    let (outer, inner) = fft.stages.split_at(fft.outer);
+    let stages = &fft.stages[..fft.stages.len() - usize::from(WITHOUT_LAST)];
+    let (outer, inner) = stages.split_at(fft.outer.min(stages.len()));
     for stage in outer {
         any_pass::<V, false>(points, stage);
     }
@@ -282,10 +303,15 @@ pub(super) fn forward_body<V: Vector>(fft: &LaneFft, points: &mut [Point]) {
     }
 }
 
+/// The same backwards: all stages but, where `WITHOUT_LAST`, the first, that of neighbours.
 #[inline(always)]
-pub(super) fn inverse_body<V: Vector>(fft: &LaneFft, points: &mut [Point]) {
+pub(super) fn inverse_stages<V: Vector, const WITHOUT_LAST: bool>(
+    fft: &LaneFft,
+    points: &mut [Point],
+) {
     let points = &mut points[..fft.length];
-    let (outer, inner) = fft.stages.split_at(fft.outer);
+    let stages = &fft.stages[..fft.stages.len() - usize::from(WITHOUT_LAST)];
+    let (outer, inner) = stages.split_at(fft.outer.min(stages.len()));
     let part = outer.last().map_or(fft.length, |stage| stage.part);
     for points in points.chunks_exact_mut(part) {
         for stage in inner.iter().rev() {
@@ -295,6 +321,16 @@ pub(super) fn inverse_body<V: Vector>(fft: &LaneFft, points: &mut [Point]) {
     for stage in outer.iter().rev() {
         any_pass::<V, true>(points, stage);
     }
+}
+
+#[inline(always)]
+fn forward_body<V: Vector>(fft: &LaneFft, points: &mut [Point]) {
+    forward_stages::<V, false>(fft, points);
+}
+
+#[inline(always)]
+fn inverse_body<V: Vector>(fft: &LaneFft, points: &mut [Point]) {
+    inverse_stages::<V, false>(fft, points);
 }
 
 dispatch! {

@@ -6,12 +6,11 @@
 
 use std::ops::Range;
 
-use num_complex::Complex64;
-
 use super::kernels::{self, Family};
 use super::seeds::{BLOCK, BLOCK_PAIRS, CHUNK, Row, Wave};
 use super::{CELL, LANES, Lane};
 use crate::grid::gauss::GaussNodes;
+use crate::spectral::column;
 
 /// Seeds and scratch of the wavenumbers one rank owns.
 #[derive(Debug)]
@@ -38,8 +37,7 @@ pub(super) struct Block {
     pub weight: Row,
 }
 
-/// Where the cells of one wavenumber lie, counted in cells: levels and groups at strides, the
-/// fields of a group side by side.
+/// Where the cells of one wavenumber lie, counted in cells.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     /// Levels.
@@ -48,21 +46,25 @@ pub struct Places {
     pub fields: usize,
     /// From a level to the next.
     pub level_stride: usize,
+    /// From a field to the next.
+    pub field_stride: usize,
     /// From a group to the next.
     pub group_stride: usize,
 }
 
 impl Places {
-    /// Fields of all levels.
-    pub(super) fn quads(&self) -> usize {
-        self.levels * self.fields
-    }
-
-    /// The cell of a field of a level (`quad = level x fields + field`) in a group.
+    /// The cells of the first group, of every field of every level.
     #[inline(always)]
-    pub(super) fn at(&self, quad: usize, group: usize) -> usize {
-        let (level, field) = (quad / self.fields, quad % self.fields);
-        level * self.level_stride + group * self.group_stride + field
+    pub(super) fn quads(&self) -> impl Iterator<Item = usize> {
+        let Self {
+            fields,
+            level_stride,
+            field_stride,
+            ..
+        } = *self;
+        (0..self.levels).flat_map(move |level| {
+            (0..fields).map(move |field| level * level_stride + field * field_stride)
+        })
     }
 }
 
@@ -140,15 +142,16 @@ impl LegendrePlan {
         self.waves[index].steps
     }
 
-    /// Spreads the coefficients of one field of wave `index` over its steps, as
+    /// Spreads a column of wave `index` over its steps, as
     /// [`Self::inverse_blocks`] takes them.
-    pub fn spread(&self, index: usize, column: &[Complex64], s: &mut [Lane]) {
-        spread(&self.waves[index], column, s);
+    pub fn spread(&self, index: usize, column: &[f64], s: &mut [Lane]) {
+        kernels::spread(self.family, &self.waves[index], column, s);
     }
 
-    /// The adjoint of [`Self::spread`], of what [`Self::forward_blocks`] summed.
-    pub fn collect(&self, index: usize, d: &[Lane], column: &mut [Complex64]) {
-        collect(&self.waves[index], d, column);
+    /// The adjoint of [`Self::spread`], of what [`Self::forward_blocks`] summed; an odd number of
+    /// coefficients has something after the last.
+    pub fn collect(&self, index: usize, d: &[Lane], column: &mut [f64]) {
+        kernels::collect(self.family, &self.waves[index], d, column);
     }
 
     /// Inverse transform of wave `index` in a range of latitude blocks, from spread coefficients
@@ -170,7 +173,7 @@ impl LegendrePlan {
     }
 
     /// What a range of latitude blocks adds to the sums `d`, `[level][field][step]`, of wave
-    /// `index`. Sums of several ranges are the same bits as those of one if they follow each other
+    /// `index`; the first ranges begin them, but for steps that no block of this plan has. Sums of several ranges are the same bits as those of one if they follow each other
     /// from the north.
     pub fn forward_blocks(
         &mut self,
@@ -195,26 +198,26 @@ impl LegendrePlan {
             levels,
             fields,
             level_stride: self.groups * fields,
+            field_stride: 1,
             group_stride: fields,
         }
     }
 
     /// Inverse transform of wave `index`, `levels` levels of `fields` fields.
     ///
-    /// `coefficients`: `[level][field][n - m]` for `n = m ..= n_max`; `cells`:
+    /// `columns`: `[level][field]` [`column`]s of `n = m ..= n_max`; `cells`:
     /// `[level][group][field]` cells of all latitudes. 4 flops per coefficient and latitude pair.
     pub fn inverse(
         &mut self,
         index: usize,
         levels: usize,
         fields: usize,
-        coefficients: &[Complex64],
+        columns: &[f64],
         cells: &mut [f64],
     ) {
-        let (steps, quads) = (self.steps(index), levels * fields);
-        let degrees = coefficients.len() / quads.max(1);
+        let steps = self.steps(index);
         let mut s = std::mem::take(&mut self.spread);
-        let columns = coefficients.chunks_exact(degrees.max(1));
+        let columns = columns.chunks_exact(column::len(2 * steps));
         for (column, s) in columns.zip(s.chunks_exact_mut(steps)) {
             self.spread(index, column, s);
         }
@@ -230,15 +233,17 @@ impl LegendrePlan {
         levels: usize,
         fields: usize,
         cells: &[f64],
-        coefficients: &mut [Complex64],
+        columns: &mut [f64],
     ) {
-        let (steps, quads) = (self.steps(index), levels * fields);
+        let steps = self.steps(index);
         let mut d = std::mem::take(&mut self.spread);
-        d[..steps * quads].fill([0.0; LANES]);
+        let untouched = self.waves[index].untouched;
+        for d in d.chunks_exact_mut(steps).take(levels * fields) {
+            d[..untouched].fill([0.0; LANES]);
+        }
         let places = self.places(levels, fields);
         self.forward_blocks(index, 0..self.blocks.len(), cells, &places, &mut d);
-        let degrees = coefficients.len() / quads.max(1);
-        let columns = coefficients.chunks_exact_mut(degrees.max(1));
+        let columns = columns.chunks_exact_mut(column::len(2 * steps));
         for (column, d) in columns.zip(d.chunks_exact(steps)) {
             self.collect(index, d, column);
         }
@@ -254,30 +259,4 @@ fn to_cells(values: &[f64]) -> &[[Lane; CELL / LANES]] {
 /// The same, to write.
 fn to_cells_mut(values: &mut [f64]) -> &mut [[Lane; CELL / LANES]] {
     values.as_chunks_mut().0.as_chunks_mut().0
-}
-
-/// Coefficients of one field into steps: `s_l = e_l c_{m+2l} + d_l c_{m+2l+2}` for the even
-/// degrees, `gamma_l c_{m+2l+1}` for the odd.
-fn spread(wave: &Wave, column: &[Complex64], s: &mut [Lane]) {
-    let at = |k: usize| column.get(k).copied().unwrap_or_default();
-    for (l, (c, s)) in wave.combine.iter().zip(s).enumerate() {
-        let even = at(2 * l) * c.e + at(2 * l + 2) * c.d;
-        let odd = at(2 * l + 1) * c.gamma;
-        *s = [even.re, even.im, odd.re, odd.im];
-    }
-}
-
-/// The adjoint of [`spread`].
-fn collect(wave: &Wave, d: &[Lane], column: &mut [Complex64]) {
-    let mut before = Complex64::default();
-    for (l, (c, d)) in wave.combine.iter().zip(d).enumerate() {
-        let (even, odd) = (Complex64::new(d[0], d[1]), Complex64::new(d[2], d[3]));
-        if let Some(value) = column.get_mut(2 * l) {
-            *value = even * c.e + before;
-        }
-        if let Some(value) = column.get_mut(2 * l + 1) {
-            *value = odd * c.gamma;
-        }
-        before = even * c.d;
-    }
 }

@@ -23,7 +23,7 @@ use crate::spectral::legendre::{
 };
 
 /// Steps of the recurrence (two degrees each) in a chunk.
-pub const CHUNK: usize = 32;
+pub const CHUNK: usize = 64;
 
 /// Lane groups in a latitude block.
 pub const BLOCK: usize = 8;
@@ -47,33 +47,29 @@ pub struct Wave {
     pub steps: usize,
     /// `a_l`, `b_l`.
     pub recurrence: Vec<[f64; 2]>,
-    /// `e_l`, `d_l`, `gamma_l`: see the module's formulas.
-    pub combine: Vec<Combine>,
+    /// `e_l, e_l, gamma_l, gamma_l`, what coefficients of the degrees `m + 2l` and `m + 2l + 1` are
+    /// multiplied by: see the module's formulas.
+    pub own: Vec<Lane>,
+    /// `d_l, d_l, 0, 0`, the same for the next two.
+    pub next: Vec<Lane>,
     /// First chunk of each latitude block that is not negligible; the number of chunks if none.
     pub first_chunk: Vec<usize>,
+    /// For each latitude block, the first chunk that a block before it has: sums over latitudes
+    /// begin in the chunks below.
+    pub fresh_below: Vec<usize>,
+    /// Steps that no latitude block has: their sums are zero.
+    pub untouched: usize,
     /// For each latitude block, where its seeds start.
     offset: Vec<usize>,
     /// `p_l` and `p_{l-1}` at the start of the first chunk, below m = 64 of every later one too.
     seeds: Vec<[Row; 2]>,
 }
 
-/// How `p_l` makes Legendre functions: `P_{m+2l} = e_l p_l + d_{l-1} p_{l-1}` and
-/// `P_{m+2l+1} = gamma_l mu p_l`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Combine {
-    /// `e_l`.
-    pub e: f64,
-    /// `d_l`.
-    pub d: f64,
-    /// `gamma_l`.
-    pub gamma: f64,
-}
-
 impl Wave {
     /// Seeds for the degrees `m ..= n_max` at all latitude pairs of `gauss`.
     pub fn new(m: usize, n_max: usize, gauss: &GaussNodes) -> Self {
         let steps = (n_max - m) / 2 + 1;
-        let (exact, combine) = coefficients(m, steps);
+        let (exact, own, next) = coefficients(m, steps);
         let recurrence: Vec<[f64; 2]> = exact
             .iter()
             .map(|c| [c[0].to_f64(), c[1].to_f64()])
@@ -81,6 +77,7 @@ impl Wave {
         let factor = sectoral_factor(m);
         let chunks = steps.div_ceil(CHUNK);
         let (mut first_chunk, mut offset, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut fresh_below, mut lowest) = (Vec::new(), chunks);
         for block in gauss.mu.chunks(BLOCK_PAIRS) {
             let starts: Vec<Vec<Start>> = block
                 .iter()
@@ -96,6 +93,8 @@ impl Wave {
             let first = (0..chunks)
                 .find(|&chunk| starts.iter().any(|s| s[chunk].largest > NEGLIGIBLE))
                 .unwrap_or(chunks);
+            fresh_below.push(lowest);
+            lowest = lowest.min(first);
             first_chunk.push(first);
             offset.push(seeds.len());
             let last = if m < DOUBLE_DOUBLE_BELOW {
@@ -117,8 +116,11 @@ impl Wave {
             m,
             steps,
             recurrence,
-            combine,
+            own,
+            next,
             first_chunk,
+            fresh_below,
+            untouched: steps.min(lowest * CHUNK),
             offset,
             seeds,
         }
@@ -145,12 +147,12 @@ impl Wave {
     pub fn bytes(&self) -> usize {
         size_of_val(self.seeds.as_slice())
             + size_of_val(self.recurrence.as_slice())
-            + size_of_val(self.combine.as_slice())
+            + 2 * size_of_val(self.own.as_slice())
     }
 }
 
 /// `a_l, b_l` to double-double, and the combination.
-fn coefficients(m: usize, steps: usize) -> (Vec<[Dd; 2]>, Vec<Combine>) {
+fn coefficients(m: usize, steps: usize) -> (Vec<[Dd; 2]>, Vec<Lane>, Vec<Lane>) {
     let eps: Vec<Dd> = (0..2 * steps + 4).map(|k| eps_dd(m + k, m)).collect();
     let mut gamma = vec![Dd::from(1.0) / eps[1]; steps + 1];
     for l in 1..steps {
@@ -164,14 +166,15 @@ fn coefficients(m: usize, steps: usize) -> (Vec<[Dd; 2]>, Vec<Combine>) {
             [a, -(squares * a)]
         })
         .collect();
-    let combine = (0..steps)
-        .map(|l| Combine {
-            e: (gamma[l] * eps[2 * l + 1]).to_f64(),
-            d: (gamma[l] * eps[2 * l + 2]).to_f64(),
-            gamma: gamma[l].to_f64(),
-        })
-        .collect();
-    (recurrence, combine)
+    let own = (0..steps).map(|l| {
+        let (e, odd) = ((gamma[l] * eps[2 * l + 1]).to_f64(), gamma[l].to_f64());
+        [e, e, odd, odd]
+    });
+    let next = (0..steps).map(|l| {
+        let d = (gamma[l] * eps[2 * l + 2]).to_f64();
+        [d, d, 0.0, 0.0]
+    });
+    (recurrence, own.collect(), next.collect())
 }
 
 /// One latitude at the start of a chunk.
@@ -271,9 +274,9 @@ mod tests {
                 {
                     (p, previous) = (seed[0][group][lane], seed[1][group][lane]);
                 }
-                let d = if l > 0 { wave.combine[l - 1].d } else { 0.0 };
-                let even = wave.combine[l].e * p + d * previous;
-                let odd = wave.combine[l].gamma * mu * p;
+                let d = if l > 0 { wave.next[l - 1][0] } else { 0.0 };
+                let even = wave.own[l][0] * p + d * previous;
+                let odd = wave.own[l][2] * mu * p;
                 worst = worst
                     .max((even - exact[2 * l]).abs())
                     .max((odd - exact[2 * l + 1]).abs());

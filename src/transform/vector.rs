@@ -6,6 +6,8 @@
 
 #![allow(unsafe_code)] // std::arch
 
+use num_complex::Complex64;
+
 use super::Lane;
 
 /// Four f64 lanes and the operations on them, each lane on its own.
@@ -28,6 +30,16 @@ pub(crate) trait Vector: Copy {
     fn mul_sub(self, b: Self, c: Self) -> Self;
     /// The larger in each lane; `b` where one is not a number.
     fn max(self, b: Self) -> Self;
+    /// `self / b`.
+    fn div(self, b: Self) -> Self;
+    /// Two complex numbers.
+    fn load_complex(from: &[Complex64; 2]) -> Self;
+    /// To memory.
+    fn store_complex(self, to: &mut [Complex64; 2]);
+    /// `[a, a, b, b]`: a factor for each of two complex numbers.
+    fn pairs(factors: &[f64; 2]) -> Self;
+    /// `i` times each of two complex numbers.
+    fn times_i(self) -> Self;
     /// Rows to columns.
     fn transpose(rows: [Self; 4]) -> [Self; 4];
 
@@ -115,6 +127,34 @@ impl<const FUSED: bool> Vector for Array<FUSED> {
     }
 
     #[inline(always)]
+    fn div(self, b: Self) -> Self {
+        Self::each(|i| self.0[i] / b.0[i])
+    }
+
+    #[inline(always)]
+    fn load_complex(from: &[Complex64; 2]) -> Self {
+        Self([from[0].re, from[0].im, from[1].re, from[1].im])
+    }
+
+    #[inline(always)]
+    fn store_complex(self, to: &mut [Complex64; 2]) {
+        *to = [
+            Complex64::new(self.0[0], self.0[1]),
+            Complex64::new(self.0[2], self.0[3]),
+        ];
+    }
+
+    #[inline(always)]
+    fn pairs(factors: &[f64; 2]) -> Self {
+        Self([factors[0], factors[0], factors[1], factors[1]])
+    }
+
+    #[inline(always)]
+    fn times_i(self) -> Self {
+        Self([-self.0[1], self.0[0], -self.0[3], self.0[2]])
+    }
+
+    #[inline(always)]
     fn transpose(rows: [Self; 4]) -> [Self; 4] {
         std::array::from_fn(|column| Self::each(|row| rows[row].0[column]))
     }
@@ -125,10 +165,14 @@ impl<const FUSED: bool> Vector for Array<FUSED> {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2 {
     use std::arch::x86_64::{
-        __m256d, _mm256_add_pd, _mm256_fmadd_pd, _mm256_fmsub_pd, _mm256_loadu_pd, _mm256_max_pd,
-        _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_set1_pd, _mm256_storeu_pd, _mm256_sub_pd,
-        _mm256_unpackhi_pd, _mm256_unpacklo_pd,
+        __m256d, _mm_loadu_pd, _mm256_add_pd, _mm256_castpd128_pd256, _mm256_div_pd,
+        _mm256_fmadd_pd, _mm256_fmsub_pd, _mm256_loadu_pd, _mm256_max_pd, _mm256_mul_pd,
+        _mm256_permute_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_pd,
+        _mm256_setr_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
+        _mm256_xor_pd,
     };
+
+    use num_complex::Complex64;
 
     use super::{Lane, Vector};
 
@@ -139,7 +183,8 @@ pub(crate) mod avx2 {
     // SAFETY, of every block below: this type is named only as the argument of kernel bodies within
     // functions with these target features, which `dispatch!` enters for `Family::Fused` alone, and
     // `Family::detect` made that after it found the features. Loads and stores go through references
-    // to four f64 and need no alignment.
+    // to four f64, or to two complex numbers, which are two f64 each (`repr(C)`), and need no
+    // alignment.
     #[allow(clippy::undocumented_unsafe_blocks)]
     impl Vector for Avx2 {
         #[inline(always)]
@@ -185,6 +230,37 @@ pub(crate) mod avx2 {
         #[inline(always)]
         fn max(self, b: Self) -> Self {
             Self(unsafe { _mm256_max_pd(self.0, b.0) })
+        }
+
+        #[inline(always)]
+        fn div(self, b: Self) -> Self {
+            Self(unsafe { _mm256_div_pd(self.0, b.0) })
+        }
+
+        #[inline(always)]
+        fn load_complex(from: &[Complex64; 2]) -> Self {
+            Self(unsafe { _mm256_loadu_pd(from.as_ptr().cast()) })
+        }
+
+        #[inline(always)]
+        fn store_complex(self, to: &mut [Complex64; 2]) {
+            unsafe { _mm256_storeu_pd(to.as_mut_ptr().cast(), self.0) }
+        }
+
+        #[inline(always)]
+        fn pairs(factors: &[f64; 2]) -> Self {
+            unsafe {
+                let both = _mm256_castpd128_pd256(_mm_loadu_pd(factors.as_ptr()));
+                Self(_mm256_permute4x64_pd::<0b01_01_00_00>(both))
+            }
+        }
+
+        #[inline(always)]
+        fn times_i(self) -> Self {
+            unsafe {
+                let signs = _mm256_setr_pd(-0.0, 0.0, -0.0, 0.0);
+                Self(_mm256_xor_pd(_mm256_permute_pd::<0b0101>(self.0), signs))
+            }
         }
 
         #[inline(always)]

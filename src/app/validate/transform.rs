@@ -60,7 +60,7 @@ impl Engine {
         let (shape, len) = (pencil.grid(), pencil.layout().len());
         let secant2 = pencil.gauss().mu.iter();
         Ok(Self {
-            operators: Operators::new(pencil.layout(), list.problem.planet.radius),
+            operators: Operators::new(pencil.layout(), list.problem.planet.radius, pencil.family()),
             longitudes: shape.longitudes.len(),
             secant2: secant2
                 .map(|&mu| (Dd::from(1.0) / cos2(mu)).to_f64())
@@ -177,19 +177,11 @@ impl Engine {
         self.fill(1, |fields, secant2, _| fields[3] * secant2);
         self.fill(2, |fields, _, _| fields[0]);
         self.forward()?;
-        let zeros = vec![Complex64::default(); zeta.len()];
-        let mut result = [zeros.clone(), zeros];
-        for (unit, range) in self.pencil.layout().iter() {
-            let [zeta, delta] = &mut result;
-            let from = range.start;
-            let (a, b) = (&self.back[0][range.clone()], &self.back[1][range.clone()]);
-            self.operators
-                .divergence_and_curl(unit.m, range, a, b, |k, div, curl| {
-                    zeta[from + k] = curl;
-                    delta[from + k] = div;
-                });
-        }
-        Ok(result)
+        let (u, v) = (&self.back[0], &self.back[1]);
+        let [delta, zeta] = self
+            .operators
+            .divergence_and_curl(self.pencil.layout(), u, v);
+        Ok([zeta, delta])
     }
 
     /// Relative l2 and max/max difference over the coefficients of the truncation.
