@@ -101,7 +101,22 @@ fn generate<V: Vector>(
             previous[g] = V::load(&state[1][from + g]);
             squares[g] = V::load(&mu2[from + g]);
         }
-        for (row, &[a, b]) in tile.iter_mut().zip(recurrence) {
+        // Two steps at a time: the two arrays change roles without a move.
+        let (rows, last_row) = tile.as_chunks_mut::<2>();
+        let (factors, last_factors) = recurrence.as_chunks::<2>();
+        for (rows, factors) in rows.iter_mut().zip(factors) {
+            let (a, b) = (V::splat(factors[0][0]), V::splat(factors[0][1]));
+            for g in 0..CHAINS {
+                p[g].store(&mut rows[0][from + g]);
+                previous[g] = a.mul_add(squares[g], b).mul_sub(p[g], previous[g]);
+            }
+            let (a, b) = (V::splat(factors[1][0]), V::splat(factors[1][1]));
+            for g in 0..CHAINS {
+                previous[g].store(&mut rows[1][from + g]);
+                p[g] = a.mul_add(squares[g], b).mul_sub(previous[g], p[g]);
+            }
+        }
+        for (row, &[a, b]) in last_row.iter_mut().zip(last_factors) {
             let (a, b) = (V::splat(a), V::splat(b));
             for g in 0..CHAINS {
                 p[g].store(&mut row[from + g]);
