@@ -165,6 +165,7 @@ fn fourier(n: usize, nlon: usize, family: Family, peak: f64) {
         stride: &vec![0; n + 1],
         line: 0,
         offset: 0,
+        ahead: 0,
     };
     plan.forward(&mut points, at, &mut cells);
     let first = cells.clone();

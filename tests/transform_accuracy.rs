@@ -96,6 +96,7 @@ impl Serial {
                 stride: &stride,
                 line: group as isize,
                 offset: 0,
+                ahead: 0,
             };
             self.fourier.inverse(&cells, at, line);
         }
@@ -113,6 +114,7 @@ impl Serial {
                 stride: &stride,
                 line: group as isize,
                 offset: 0,
+                ahead: 0,
             };
             self.fourier.forward(line, at, &mut cells);
         }

@@ -95,6 +95,7 @@ impl CellMap {
             stride: &self.stride,
             line: group as isize,
             offset: 0,
+            ahead: CELL as isize,
         }
     }
 

@@ -15,7 +15,6 @@ use crate::decomp::units::Unit;
 use crate::measure::{Phase, Phases, Start};
 use crate::spectral::column;
 use crate::transform::POINT;
-use crate::transform::fourier::LineCells;
 use crate::transport::Transport;
 
 /// What goes to the grid, what is made of it there, and who takes what comes back.
@@ -196,10 +195,7 @@ impl<T: Transport> Pencil<T> {
                     layout.range(unit),
                     split_columns(columns, len),
                 );
-                let columns = columns.chunks_exact(len);
-                for (column, s) in columns.zip(s.chunks_exact_mut(steps)) {
-                    self.legendre.spread(wave, column, s);
-                }
+                self.legendre.spread(wave, columns, s);
             }
         }
     }
@@ -221,7 +217,7 @@ impl<T: Transport> Pencil<T> {
         let there = window.places(INVERSE_FIELDS, levels.len());
         for wave in 0..window.waves() {
             let steps = self.legendre.steps(wave);
-            let (s, cells) = window.to_cells(wave, steps, levels.len());
+            let (s, cells) = window.spread_and_cells(wave, steps, levels.len());
             self.legendre
                 .inverse_blocks(wave, blocks.clone(), s, cells, &there);
         }
@@ -232,26 +228,16 @@ impl<T: Transport> Pencil<T> {
                 let mut lines = self.lines.chunks_exact_mut(padded(self.distribution.nlon));
                 let mut lines: [&mut [f64]; FORWARD_FIELDS] =
                     std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[..length]);
-                let at = |field| LineCells {
-                    base: &window.base,
-                    stride: &window.stride,
-                    line: count as isize,
-                    offset: window.offset(own, field),
-                };
                 for (field, line) in lines.iter_mut().take(INVERSE_FIELDS).enumerate() {
-                    fourier.inverse(&window.cells, at(field), line);
+                    let at = window.line(own, field, count);
+                    fourier.inverse(&window.cells, at, line);
                 }
                 start = phases.lap(Phase::InverseFft, start);
                 evaluation.products(level, group, lines.each_mut().map(|line| &mut **line));
                 start = phases.lap(Phase::GridProducts, start);
                 for (field, line) in lines.into_iter().enumerate() {
-                    let at = LineCells {
-                        base: &window.base,
-                        stride: &window.stride,
-                        line: count as isize,
-                        offset: window.offset(own, field),
-                    };
-                    fourier.forward(line, at, &mut window.cells);
+                    let (at, cells) = window.line_mut(own, field, count);
+                    fourier.forward(line, at, cells);
                 }
                 start = phases.lap(Phase::ForwardFft, start);
             }
@@ -259,7 +245,7 @@ impl<T: Transport> Pencil<T> {
         let back = window.places(FORWARD_FIELDS, levels.len());
         for wave in 0..window.waves() {
             let steps = self.legendre.steps(wave);
-            let (cells, d) = window.to_sums(wave, steps, levels.len());
+            let (cells, d) = window.cells_and_sums(wave, steps, levels.len());
             self.legendre
                 .forward_blocks(wave, blocks.clone(), cells, &back, d);
         }
@@ -281,10 +267,7 @@ impl<T: Transport> Pencil<T> {
             for (level, d) in levels.clone().zip(d.chunks_exact(FORWARD_FIELDS * steps)) {
                 let unit = units.start + level;
                 let columns = &mut scratch[..FORWARD_FIELDS * len];
-                let each = columns.chunks_exact_mut(len);
-                for (column, d) in each.zip(d.chunks_exact(steps)) {
-                    self.legendre.collect(wave, d, column);
-                }
+                self.legendre.collect(wave, d, columns);
                 let mut each = columns.chunks_exact(len);
                 let columns = std::array::from_fn(|_| each.next().unwrap_or_default());
                 evaluation.sink(layout.units()[unit], layout.range(unit), columns);

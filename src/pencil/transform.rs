@@ -171,7 +171,11 @@ impl<T: Transport> Pencil<T> {
         buffers.fit(alike, movements.needs_third());
         let window = alone.then(|| Window::new(&legendre, waves.len(), problem.levels));
         Ok(Self {
-            lines: whole.then(|| lines_for(problem.nlon)).unwrap_or_default(),
+            lines: if whole {
+                lines_for(problem.nlon)
+            } else {
+                Vec::new()
+            },
             window,
             waves: distribution.waves(x),
             fourier,

@@ -1,6 +1,7 @@
 //! The part of an evaluation that is in the cache at a time, on a rank that has everything.
 
 use super::{FORWARD_FIELDS, INVERSE_FIELDS};
+use crate::transform::fourier::LineCells;
 use crate::transform::legendre::{LegendrePlan, Places};
 use crate::transform::{CELL, Lane};
 
@@ -40,16 +41,10 @@ impl Window {
         let blocks = legendre.blocks();
         let of_block = waves * legendre.groups_of(&(0..1)).len() * FORWARD_FIELDS * CELL;
         let fit = (CELL_BYTES / (of_block * size_of::<f64>()).max(1)).max(1);
-        let (levels, blocks) = match std::env::var("PSTSWM_WINDOW") {
-            Ok(text) => {
-                let (a, b) = text.split_once(',').unwrap();
-                (a.parse().unwrap(), b.parse::<usize>().unwrap().min(blocks))
-            }
-            Err(_) => (levels.min(fit), blocks.min(fit)),
-        };
+        let (levels, blocks) = (levels.min(fit), blocks.min(fit));
         let groups = legendre.groups_of(&(0..blocks)).len();
         // An odd number of cells: waves do not compete for the same part of a cache.
-        let per_wave = (levels * groups * FORWARD_FIELDS | 1) * CELL;
+        let per_wave = ((levels * groups * FORWARD_FIELDS) | 1) * CELL;
         let mut steps = vec![0];
         for wave in 0..waves {
             steps.push(steps[wave] + legendre.steps(wave));
@@ -85,8 +80,41 @@ impl Window {
         }
     }
 
+    /// The cells of a line: a field of a level in a group.
+    pub(super) fn line(&self, level: usize, field: usize, group: usize) -> LineCells<'_> {
+        LineCells {
+            base: &self.base,
+            stride: &self.stride,
+            line: group as isize,
+            offset: self.offset(level, field),
+            // The fields of a group follow each other, then those of the next group.
+            ahead: if field + 1 < INVERSE_FIELDS {
+                self.offset(0, 1)
+            } else {
+                CELL as isize - self.offset(0, field)
+            },
+        }
+    }
+
+    /// The same, and the cells to write to.
+    pub(super) fn line_mut(
+        &mut self,
+        level: usize,
+        field: usize,
+        group: usize,
+    ) -> (LineCells<'_>, &mut [f64]) {
+        let at = LineCells {
+            base: &self.base,
+            stride: &self.stride,
+            line: group as isize,
+            offset: ((level * FORWARD_FIELDS + field) * self.groups * CELL) as isize,
+            ahead: 0,
+        };
+        (at, &mut self.cells)
+    }
+
     /// From the first cell of a wave to that of a level and field.
-    pub(super) fn offset(&self, level: usize, field: usize) -> isize {
+    fn offset(&self, level: usize, field: usize) -> isize {
         ((level * FORWARD_FIELDS + field) * self.groups * CELL) as isize
     }
 
@@ -109,7 +137,7 @@ impl Window {
     }
 
     /// The spread coefficients and the cells of a wave.
-    pub(super) fn to_cells(
+    pub(super) fn spread_and_cells(
         &mut self,
         wave: usize,
         steps: usize,
@@ -122,7 +150,7 @@ impl Window {
     }
 
     /// The cells and the sums of a wave.
-    pub(super) fn to_sums(
+    pub(super) fn cells_and_sums(
         &mut self,
         wave: usize,
         steps: usize,

@@ -1,7 +1,5 @@
 //! Leapfrog, explicit or semi-implicit, with the Robert-Asselin-Williams filter.
 
-#![allow(unsafe_code)] // only to call functions compiled for features found at run time
-
 use std::ops::Range;
 
 use num_complex::Complex64;

@@ -1,8 +1,6 @@
 //! Derivatives in spectral space: wind from vorticity and divergence, divergence and curl of
 //! products, the Laplacian.
 
-#![allow(unsafe_code)] // only to call functions compiled for features found at run time
-
 use num_complex::Complex64;
 
 use crate::pencil::SpectralLayout;

@@ -1,7 +1,5 @@
 //! The nonlinear products at grid points.
 
-#![allow(unsafe_code)] // only to call functions compiled for features found at run time
-
 use crate::pencil::FORWARD_FIELDS;
 use crate::transform::kernels::Family;
 use crate::transform::vector::{Vector, dispatch};

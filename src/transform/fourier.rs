@@ -1,7 +1,5 @@
 //! The FFT of whole lines: four latitude pairs at a time, north + i south as one complex row.
 
-#![allow(unsafe_code)] // only to call functions compiled for features found at run time
-
 use super::kernels::Family;
 use super::lane_fft::{self, LaneFft, four, load, store};
 use super::mirror::{Point, Quad, fold, fold_mean, fold_wave, unfold, unfold_mean, unfold_wave};
@@ -28,6 +26,8 @@ pub struct LineCells<'a> {
     pub line: isize,
     /// Added to all.
     pub offset: isize,
+    /// From the cells of this line to those that are needed next.
+    pub ahead: isize,
 }
 
 impl LineCells<'_> {
@@ -108,16 +108,12 @@ fn inverse_body<V: Vector>(
     points: &mut [Point],
 ) {
     let (fft, points) = (&plan.fft, &mut points[..plan.nlon]);
-    let cell = |m: usize| {
-        let from = at.at(m);
-        quad(&cells[from..from + CELL])
-    };
     if !fft.ends_in_four() {
         for k in plan.m_max + 1..plan.nlon - plan.m_max {
             points[fft.place(k)] = [[0.0; LANES]; 2];
         }
         for m in 0..=plan.m_max {
-            let (value, mirror) = unfold::<V>(cell(m), m);
+            let (value, mirror) = unfold::<V>(cell::<V>(cells, at, m), m);
             points[fft.place(m)] = value;
             if m > 0 {
                 points[fft.place(plan.nlon - m)] = mirror;
@@ -131,21 +127,21 @@ fn inverse_body<V: Vector>(
     let quarter = plan.nlon / 4;
     for k in 0..=quarter / 2 {
         let a = if k == 0 {
-            (unfold_mean::<V>(cell(0)), [V::zero(); 2])
+            (unfold_mean::<V>(cell::<V>(cells, at, 0)), [V::zero(); 2])
         } else {
-            unfold_wave::<V>(cell(k))
+            unfold_wave::<V>(cell::<V>(cells, at, k))
         };
         let mut b = ([V::zero(); 2], [V::zero(); 2]);
         if quarter + k <= plan.m_max {
-            b = unfold_wave::<V>(cell(quarter + k));
+            b = unfold_wave::<V>(cell::<V>(cells, at, quarter + k));
         }
         let mut c = ([V::zero(); 2], [V::zero(); 2]);
         if 2 * quarter - k <= plan.m_max {
-            c = unfold_wave::<V>(cell(2 * quarter - k));
+            c = unfold_wave::<V>(cell::<V>(cells, at, 2 * quarter - k));
         }
         let mut d = ([V::zero(); 2], [V::zero(); 2]);
         if quarter - k <= plan.m_max {
-            d = unfold_wave::<V>(cell(quarter - k));
+            d = unfold_wave::<V>(cell::<V>(cells, at, quarter - k));
         }
         put_four(points, fft.place(k), four::<V, true>([a.0, b.0, c.1, d.1]));
         if k > 0 && 2 * k < quarter {
@@ -215,6 +211,15 @@ fn give<V: Vector>(
         let to = at.at(m);
         fold_wave::<V>(value, mirror, scale, quad_mut(&mut cells[to..to + CELL]));
     }
+}
+
+/// The cell of a wavenumber; that of the next line is asked for.
+#[inline(always)]
+fn cell<'a, V: Vector>(cells: &'a [f64], at: &LineCells<'_>, m: usize) -> &'a Quad {
+    let from = at.at(m);
+    V::prefetch(&cells[from], at.ahead);
+    V::prefetch(&cells[from], at.ahead + (CELL / 2) as isize);
+    quad(&cells[from..from + CELL])
 }
 
 /// To four neighbouring points.

@@ -6,13 +6,11 @@
 //! latitudes (forward) one by one in one chain, whatever the number of fields, so a field's result
 //! does not depend on its neighbours.
 
-#![allow(unsafe_code)] // only to call functions compiled for features found at run time
-
 use super::Lane;
 use super::legendre::{Block, Places};
 use super::seeds::{BLOCK, BLOCK_PAIRS, Row, Wave};
 use super::vector::{Vector, dispatch};
-use crate::spectral::column::BEFORE;
+use crate::spectral::column::{self, BEFORE};
 
 /// Which machine code runs, and so which bits come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,8 +197,8 @@ fn inverse_body<V: Vector>(
     places: &Places,
 ) {
     let stride = places.group_stride;
-    let first = wave.first_chunk[block.index];
-    if first >= wave.chunks() {
+    let first = wave.first_step[block.index];
+    if first >= wave.steps {
         for place in places.quads() {
             for group in 0..block.groups {
                 cells[place + group * stride] = [[0.0; 4]; 4];
@@ -208,15 +206,14 @@ fn inverse_body<V: Vector>(
         }
     }
     let mut state = [[[0.0; 4]; BLOCK]; 2];
-    for chunk in first..wave.chunks() {
-        let range = wave.steps_of(chunk);
+    for range in wave.chunks(block.index) {
         let tile = &mut tile[..range.len()];
-        if let Some(seed) = wave.seed(block.index, chunk) {
+        if let Some(seed) = wave.seed(block.index, range.start) {
             state = *seed;
         }
         let recurrence = &wave.recurrence[range.clone()];
         generate::<V>(tile, recurrence, &block.mu2, &mut state, block.groups);
-        let ends = (chunk == first, chunk + 1 == wave.chunks());
+        let ends = (range.start == first, range.end == wave.steps);
         for (s, place) in s.chunks_exact(wave.steps).zip(places.quads()) {
             let s = &s[range.clone()];
             let mut group = 0;
@@ -320,6 +317,28 @@ fn sum_tile<V: Vector, const Q: usize, const MOST: usize>(
     }
 }
 
+/// All fields of a tile, two at a time: six steps of two fill the registers.
+#[inline(always)]
+fn sum_all<'a, V: Vector>(
+    tile: &[Row],
+    g: &[[Lane; BLOCK_PAIRS]],
+    groups: usize,
+    mut d: impl Iterator<Item = &'a mut [Lane]>,
+    fresh: bool,
+) {
+    let mut rest = g;
+    while let Some((g, after)) = rest.split_first_chunk() {
+        let (Some(a), Some(b)) = (d.next(), d.next()) else {
+            return;
+        };
+        sum_tile::<V, 2, 6>(tile, g, groups, [a, b], fresh);
+        rest = after;
+    }
+    if let (Some((g, _)), Some(a)) = (rest.split_first_chunk(), d.next()) {
+        sum_tile::<V, 1, 8>(tile, g, groups, [a], fresh);
+    }
+}
+
 #[inline(always)]
 fn forward_body<V: Vector>(
     wave: &Wave,
@@ -329,8 +348,7 @@ fn forward_body<V: Vector>(
     places: &Places,
     d: &mut [Lane],
 ) {
-    let (first, fresh) = (wave.first_chunk[block.index], wave.fresh_below[block.index]);
-    if first >= wave.chunks() {
+    if wave.first_step[block.index] >= wave.steps {
         return;
     }
     let mut quads = 0;
@@ -342,29 +360,25 @@ fn forward_body<V: Vector>(
         quads += 1;
     }
     let mut state = [[[0.0; 4]; BLOCK]; 2];
-    for chunk in first..wave.chunks() {
-        let range = wave.steps_of(chunk);
+    for range in wave.chunks(block.index) {
         let tile = &mut tile[..range.len()];
-        if let Some(seed) = wave.seed(block.index, chunk) {
+        if let Some(seed) = wave.seed(block.index, range.start) {
             state = *seed;
         }
         let recurrence = &wave.recurrence[range.clone()];
         generate::<V>(tile, recurrence, &block.mu2, &mut state, block.groups);
-        let (groups, fresh) = (block.groups, chunk < fresh);
-        let mut rest = &latitudes[..quads];
-        let mut d = d.chunks_exact_mut(wave.steps);
-        let mut part = || {
-            d.next()
-                .map_or_else(Default::default, |d| &mut d[range.clone()])
-        };
-        while !rest.is_empty() {
-            if let Some((g, after)) = rest.split_first_chunk() {
-                sum_tile::<V, 2, 6>(tile, g, groups, [part(), part()], fresh);
-                rest = after;
-            } else if let Some((g, after)) = rest.split_first_chunk() {
-                sum_tile::<V, 1, 8>(tile, g, groups, [part()], fresh);
-                rest = after;
-            }
+        let start = range.start;
+        // Sums of the steps that no block before this one has begin here.
+        let begin = wave.fresh_below[block.index].clamp(range.start, range.end);
+        for (range, fresh) in [(range.start..begin, true), (begin..range.end, false)] {
+            sum_all::<V>(
+                &tile[range.start - start..range.end - start],
+                &latitudes[..quads],
+                block.groups,
+                d.chunks_exact_mut(wave.steps)
+                    .map(|d| &mut d[range.clone()]),
+                fresh,
+            );
         }
     }
 }
@@ -372,43 +386,47 @@ fn forward_body<V: Vector>(
 /// Two degrees a step: `s_l = own_l c_l + next_l c_{l+1}`, where `c_l` are the coefficients of
 /// degrees `m + 2l` and `m + 2l + 1`.
 #[inline(always)]
-fn spread_body<V: Vector>(wave: &Wave, column: &[f64], s: &mut [Lane]) {
+fn spread_body<V: Vector>(wave: &Wave, columns: &[f64], s: &mut [Lane]) {
     let steps = wave.steps;
-    let here: &[Lane] = column[BEFORE..BEFORE + 4 * steps].as_chunks().0;
-    let above: &[Lane] = column[BEFORE + 4..BEFORE + 4 + 4 * steps].as_chunks().0;
     let (own, next) = (&wave.own[..steps], &wave.next[..steps]);
-    let s = &mut s[..steps];
-    for l in 0..steps {
-        let sum = V::load(&above[l]).mul(V::load(&next[l]));
-        V::load(&here[l])
-            .mul_add(V::load(&own[l]), sum)
-            .store(&mut s[l]);
+    let columns = columns.chunks_exact(column::len(2 * steps));
+    for (column, s) in columns.zip(s.chunks_exact_mut(steps)) {
+        let here: &[Lane] = column[BEFORE..BEFORE + 4 * steps].as_chunks().0;
+        let above: &[Lane] = column[BEFORE + 4..BEFORE + 4 + 4 * steps].as_chunks().0;
+        for l in 0..steps {
+            let sum = V::load(&above[l]).mul(V::load(&next[l]));
+            V::load(&here[l])
+                .mul_add(V::load(&own[l]), sum)
+                .store(&mut s[l]);
+        }
     }
 }
 
 /// The adjoint: `c_l = own_l d_l + next_{l-1} d_{l-1}`.
 #[inline(always)]
-fn collect_body<V: Vector>(wave: &Wave, d: &[Lane], column: &mut [f64]) {
+fn collect_body<V: Vector>(wave: &Wave, d: &[Lane], columns: &mut [f64]) {
     let steps = wave.steps;
-    let to: &mut [Lane] = column[BEFORE..BEFORE + 4 * steps].as_chunks_mut().0;
-    let (own, next, d) = (&wave.own[..steps], &wave.next[..steps], &d[..steps]);
-    let mut below = V::zero();
-    for l in 0..steps {
-        let sum = V::load(&d[l]);
-        sum.mul_add(V::load(&own[l]), below).store(&mut to[l]);
-        below = sum.mul(V::load(&next[l]));
+    let (own, next) = (&wave.own[..steps], &wave.next[..steps]);
+    let columns = columns.chunks_exact_mut(column::len(2 * steps));
+    for (column, d) in columns.zip(d.chunks_exact(steps)) {
+        let to: &mut [Lane] = column[BEFORE..BEFORE + 4 * steps].as_chunks_mut().0;
+        let mut below = V::zero();
+        for l in 0..steps {
+            let sum = V::load(&d[l]);
+            sum.mul_add(V::load(&own[l]), below).store(&mut to[l]);
+            below = sum.mul(V::load(&next[l]));
+        }
     }
 }
 
 dispatch! {
-    /// A column of coefficients to steps.
-    pub(super) spread => spread_body(wave: &Wave, column: &[f64], s: &mut [Lane])
+    /// Columns of coefficients to steps.
+    pub(super) spread => spread_body(wave: &Wave, columns: &[f64], s: &mut [Lane])
 }
 
 dispatch! {
-    /// Sums of steps to a column of coefficients; an odd number of them has something after the
-    /// last.
-    pub(super) collect => collect_body(wave: &Wave, d: &[Lane], column: &mut [f64])
+    /// Sums of steps to columns of coefficients; an odd number of them has something after the last.
+    pub(super) collect => collect_body(wave: &Wave, d: &[Lane], columns: &mut [f64])
 }
 
 dispatch! {

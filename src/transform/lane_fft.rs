@@ -8,7 +8,7 @@
 //! Long lines are cut by the first radices into parts that fit the first-level cache, and each part
 //! is transformed to its end before the next.
 
-#![allow(unsafe_code)] // only to call functions compiled for features found at run time
+#![allow(unsafe_code)] // indices that are known to be within a line
 
 use std::f64::consts::PI;
 
@@ -254,12 +254,13 @@ fn pass<V: Vector, const R: usize, const INVERSE: bool>(points: &mut [Point], st
     assert_eq!(stage.twiddles.len(), part * (R - 1));
     for points in points.chunks_exact_mut(R * part) {
         for j in 0..part {
-            // SAFETY: `points` has R part entries, j < part and k < R; the twiddles are counted
-            // above. Checked indices cost a tenth of the transform.
             let mut x = [[V::zero(); 2]; R];
             for k in 0..R {
+                // SAFETY: `points` has R part entries, j < part and k < R, here and below; the
+                // twiddles are counted above. Checked indices cost a tenth of the transform.
                 x[k] = load(unsafe { points.get_unchecked(j + k * part) });
                 if INVERSE && k > 0 {
+                    // SAFETY: as above.
                     let w = unsafe { stage.twiddles.get_unchecked(j * (R - 1) + k - 1) };
                     x[k] = turn::<V, true>(x[k], w);
                 }
@@ -267,9 +268,11 @@ fn pass<V: Vector, const R: usize, const INVERSE: bool>(points: &mut [Point], st
             let mut y = butterfly::<V, R, INVERSE>(x);
             for k in 0..R {
                 if !INVERSE && k > 0 {
+                    // SAFETY: as above.
                     let w = unsafe { stage.twiddles.get_unchecked(j * (R - 1) + k - 1) };
                     y[k] = turn::<V, false>(y[k], w);
                 }
+                // SAFETY: as above.
                 store(y[k], unsafe { points.get_unchecked_mut(j + k * part) });
             }
         }

@@ -10,7 +10,6 @@ use super::kernels::{self, Family};
 use super::seeds::{BLOCK, BLOCK_PAIRS, CHUNK, Row, Wave};
 use super::{CELL, LANES, Lane};
 use crate::grid::gauss::GaussNodes;
-use crate::spectral::column;
 
 /// Seeds and scratch of the wavenumbers one rank owns.
 #[derive(Debug)]
@@ -142,16 +141,15 @@ impl LegendrePlan {
         self.waves[index].steps
     }
 
-    /// Spreads a column of wave `index` over its steps, as
-    /// [`Self::inverse_blocks`] takes them.
-    pub fn spread(&self, index: usize, column: &[f64], s: &mut [Lane]) {
-        kernels::spread(self.family, &self.waves[index], column, s);
+    /// Spreads columns of wave `index` over its steps, as [`Self::inverse_blocks`] takes them.
+    pub fn spread(&self, index: usize, columns: &[f64], s: &mut [Lane]) {
+        kernels::spread(self.family, &self.waves[index], columns, s);
     }
 
     /// The adjoint of [`Self::spread`], of what [`Self::forward_blocks`] summed; an odd number of
     /// coefficients has something after the last.
-    pub fn collect(&self, index: usize, d: &[Lane], column: &mut [f64]) {
-        kernels::collect(self.family, &self.waves[index], d, column);
+    pub fn collect(&self, index: usize, d: &[Lane], columns: &mut [f64]) {
+        kernels::collect(self.family, &self.waves[index], d, columns);
     }
 
     /// Inverse transform of wave `index` in a range of latitude blocks, from spread coefficients
@@ -205,7 +203,7 @@ impl LegendrePlan {
 
     /// Inverse transform of wave `index`, `levels` levels of `fields` fields.
     ///
-    /// `columns`: `[level][field]` [`column`]s of `n = m ..= n_max`; `cells`:
+    /// `columns`: `[level][field]` [columns](crate::spectral::column) of `n = m ..= n_max`; `cells`:
     /// `[level][group][field]` cells of all latitudes. 4 flops per coefficient and latitude pair.
     pub fn inverse(
         &mut self,
@@ -215,12 +213,8 @@ impl LegendrePlan {
         columns: &[f64],
         cells: &mut [f64],
     ) {
-        let steps = self.steps(index);
         let mut s = std::mem::take(&mut self.spread);
-        let columns = columns.chunks_exact(column::len(2 * steps));
-        for (column, s) in columns.zip(s.chunks_exact_mut(steps)) {
-            self.spread(index, column, s);
-        }
+        self.spread(index, columns, &mut s);
         let places = self.places(levels, fields);
         self.inverse_blocks(index, 0..self.blocks.len(), &s, cells, &places);
         self.spread = s;
@@ -243,10 +237,7 @@ impl LegendrePlan {
         }
         let places = self.places(levels, fields);
         self.forward_blocks(index, 0..self.blocks.len(), cells, &places, &mut d);
-        let columns = columns.chunks_exact_mut(column::len(2 * steps));
-        for (column, d) in columns.zip(d.chunks_exact(steps)) {
-            self.collect(index, d, column);
-        }
+        self.collect(index, &d, columns);
         self.spread = d;
     }
 }

@@ -7,8 +7,8 @@
 //! `gamma, e, d` is made once per coefficient, not per latitude.
 //!
 //! The degrees are cut into chunks of [`CHUNK`] steps and the latitudes into blocks of [`BLOCK`]
-//! groups. Chunks in which every `|p_l|` of a block is negligible are skipped, so the polar
-//! underflow costs nothing. All this depends on the truncation and the grid alone.
+//! groups. A block begins at the first step at which some `|p_l|` of it is not negligible, so the
+//! polar underflow costs nothing. All this depends on the truncation and the grid alone.
 //!
 //! Accuracy (against 40 digits, latitudes from the pole to the equator): in f64 the chain loses
 //! digits near poles and equator as the square of the degree, 2e-10 at T1279, m = 0. Below m = 64
@@ -22,8 +22,15 @@ use crate::spectral::legendre::{
     DOUBLE_DOUBLE_BELOW, Scaled, UNIT, eps_dd, sectoral, sectoral_factor,
 };
 
-/// Steps of the recurrence (two degrees each) in a chunk.
+/// Steps of the recurrence (two degrees each) in a chunk, at most.
 pub const CHUNK: usize = 64;
+
+/// Steps between double-double seeds where the largest degree is above [`LONG`]: half as many lose
+/// half as many digits.
+const SHORT_CHUNK: usize = 32;
+
+/// See [`SHORT_CHUNK`].
+const LONG: usize = 400;
 
 /// Lane groups in a latitude block.
 pub const BLOCK: usize = 8;
@@ -43,6 +50,8 @@ pub type Row = [Lane; BLOCK];
 pub struct Wave {
     /// Zonal wavenumber.
     pub m: usize,
+    /// Steps in a chunk.
+    chunk: usize,
     /// Steps `l`: degrees `m + 2l` and `m + 2l + 1` up to the largest.
     pub steps: usize,
     /// `a_l`, `b_l`.
@@ -52,16 +61,16 @@ pub struct Wave {
     pub own: Vec<Lane>,
     /// `d_l, d_l, 0, 0`, the same for the next two.
     pub next: Vec<Lane>,
-    /// First chunk of each latitude block that is not negligible; the number of chunks if none.
-    pub first_chunk: Vec<usize>,
-    /// For each latitude block, the first chunk that a block before it has: sums over latitudes
-    /// begin in the chunks below.
+    /// First step of each latitude block that is not negligible; the number of steps if none.
+    pub first_step: Vec<usize>,
+    /// For each latitude block, the first step that a block before it has: sums over latitudes
+    /// begin in the steps below.
     pub fresh_below: Vec<usize>,
     /// Steps that no latitude block has: their sums are zero.
     pub untouched: usize,
     /// For each latitude block, where its seeds start.
     offset: Vec<usize>,
-    /// `p_l` and `p_{l-1}` at the start of the first chunk, below m = 64 of every later one too.
+    /// `p_l` and `p_{l-1}` at the first step, below m = 64 at the start of every later chunk too.
     seeds: Vec<[Row; 2]>,
 }
 
@@ -75,72 +84,88 @@ impl Wave {
             .map(|c| [c[0].to_f64(), c[1].to_f64()])
             .collect();
         let factor = sectoral_factor(m);
-        let chunks = steps.div_ceil(CHUNK);
-        let (mut first_chunk, mut offset, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut fresh_below, mut lowest) = (Vec::new(), chunks);
+        let chunk = if m < DOUBLE_DOUBLE_BELOW && n_max > LONG {
+            SHORT_CHUNK
+        } else {
+            CHUNK
+        };
+        let chunks = steps.div_ceil(chunk);
+        let (mut first_step, mut offset, mut seeds) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut fresh_below, mut lowest) = (Vec::new(), steps);
         for block in gauss.mu.chunks(BLOCK_PAIRS) {
-            let starts: Vec<Vec<Start>> = block
-                .iter()
-                .map(|&mu| {
-                    let start = sectoral(m, factor, mu);
-                    if m < DOUBLE_DOUBLE_BELOW {
-                        march_dd(start, &exact, mu)
-                    } else {
-                        march(start, &recurrence, mu)
-                    }
-                })
-                .collect();
-            let first = (0..chunks)
-                .find(|&chunk| starts.iter().any(|s| s[chunk].largest > NEGLIGIBLE))
-                .unwrap_or(chunks);
-            fresh_below.push(lowest);
-            lowest = lowest.min(first);
-            first_chunk.push(first);
             offset.push(seeds.len());
-            let last = if m < DOUBLE_DOUBLE_BELOW {
-                chunks
-            } else {
-                chunks.min(first + 1)
-            };
-            for chunk in first..last {
+            let mut seed = |of: &dyn Fn(usize) -> [f64; 2]| {
                 let mut rows = [[[0.0; LANES]; BLOCK]; 2];
-                for (pair, start) in starts.iter().enumerate() {
+                for pair in 0..block.len() {
                     let (group, lane) = (pair / LANES, pair % LANES);
-                    rows[0][group][lane] = start[chunk].p;
-                    rows[1][group][lane] = start[chunk].previous;
+                    [rows[0][group][lane], rows[1][group][lane]] = of(pair);
                 }
                 seeds.push(rows);
-            }
+            };
+            let first = if m < DOUBLE_DOUBLE_BELOW {
+                let marches: Vec<_> = block
+                    .iter()
+                    .map(|&mu| march_dd(sectoral(m, factor, mu), &exact, mu, chunk))
+                    .collect();
+                let first = (0..chunks)
+                    .find(|&index| marches.iter().any(|at| at[index].largest > NEGLIGIBLE))
+                    .unwrap_or(chunks);
+                for index in first..chunks {
+                    seed(&|pair| [marches[pair][index].p, marches[pair][index].previous]);
+                }
+                steps.min(first * chunk)
+            } else {
+                let start: Vec<_> = block
+                    .iter()
+                    .map(|&mu| (sectoral(m, factor, mu), (mu * mu).to_f64()))
+                    .collect();
+                let first = start
+                    .iter()
+                    .map(|&(start, mu2)| march(start, &recurrence, mu2).0)
+                    .min()
+                    .unwrap_or(steps);
+                if first < steps {
+                    seed(&|pair| march(start[pair].0, &recurrence[..first], start[pair].1).1);
+                }
+                first
+            };
+            fresh_below.push(lowest);
+            lowest = lowest.min(first);
+            first_step.push(first);
         }
         Self {
             m,
+            chunk,
             steps,
             recurrence,
             own,
             next,
-            first_chunk,
+            first_step,
             fresh_below,
-            untouched: steps.min(lowest * CHUNK),
+            untouched: lowest,
             offset,
             seeds,
         }
     }
 
-    /// Chunks of the recurrence.
-    pub fn chunks(&self) -> usize {
-        self.steps.div_ceil(CHUNK)
+    /// The steps of a block, chunk by chunk; the first may be a part of one.
+    pub fn chunks(&self, block: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let (steps, chunk) = (self.steps, self.chunk);
+        let mut start = self.first_step[block];
+        std::iter::from_fn(move || {
+            let end = steps.min((start / chunk + 1) * chunk);
+            let range = start..end;
+            start = end;
+            (!range.is_empty()).then_some(range)
+        })
     }
 
-    /// The steps of a chunk.
-    pub fn steps_of(&self, chunk: usize) -> std::ops::Range<usize> {
-        chunk * CHUNK..self.steps.min((chunk + 1) * CHUNK)
-    }
-
-    /// Seeds of a block and chunk; `None`: the recurrence goes on from the chunk before.
-    pub fn seed(&self, block: usize, chunk: usize) -> Option<&[Row; 2]> {
-        let first = self.first_chunk[block];
-        (chunk == first || self.m < DOUBLE_DOUBLE_BELOW)
-            .then(|| &self.seeds[self.offset[block] + chunk - first])
+    /// Seeds of a block at the start of a chunk; `None`: the recurrence goes on from the chunk
+    /// before.
+    pub fn seed(&self, block: usize, start: usize) -> Option<&[Row; 2]> {
+        let first = self.first_step[block];
+        (start == first || self.m < DOUBLE_DOUBLE_BELOW)
+            .then(|| &self.seeds[self.offset[block] + start / self.chunk - first / self.chunk])
     }
 
     /// Bytes held.
@@ -186,19 +211,19 @@ struct Start {
 }
 
 /// Marches the recurrence over all chunks in double-double.
-fn march_dd(start: Scaled, recurrence: &[[Dd; 2]], mu: Dd) -> Vec<Start> {
+fn march_dd(start: Scaled, recurrence: &[[Dd; 2]], mu: Dd, chunk: usize) -> Vec<Start> {
     let mu2 = mu * mu;
     let shrink = 2f64.powi(-UNIT);
     let (mut p, mut previous, mut exponent) = (start.value, Dd::ZERO, start.exponent);
-    let mut starts = Vec::with_capacity(recurrence.len().div_ceil(CHUNK));
-    for chunk in recurrence.chunks(CHUNK) {
+    let mut starts = Vec::with_capacity(recurrence.len().div_ceil(chunk));
+    for recurrence in recurrence.chunks(chunk) {
         let value = |p| Scaled { value: p, exponent }.to_dd().to_f64();
         let mut at = Start {
             p: value(p),
             previous: value(previous),
             largest: 0.0,
         };
-        for [a, b] in chunk {
+        for [a, b] in recurrence {
             at.largest = at
                 .largest
                 .max(Scaled { value: p, exponent }.to_dd().hi.abs());
@@ -212,38 +237,26 @@ fn march_dd(start: Scaled, recurrence: &[[Dd; 2]], mu: Dd) -> Vec<Start> {
     starts
 }
 
-/// The same in f64, for large `m`.
-fn march(start: Scaled, recurrence: &[[f64; 2]], mu: Dd) -> Vec<Start> {
-    let mu2 = (mu * mu).to_f64();
+/// The same in f64, for large `m`: the first step that is not negligible (the number of steps if
+/// none), and the last two values.
+fn march(start: Scaled, recurrence: &[[f64; 2]], mu2: f64) -> (usize, [f64; 2]) {
     let shrink = 2f64.powi(-UNIT);
     let (mut p, mut previous, mut exponent) = (start.value.to_f64(), 0.0, start.exponent);
-    let mut starts = Vec::with_capacity(recurrence.len().div_ceil(CHUNK));
-    for chunk in recurrence.chunks(CHUNK) {
-        let value = |p: f64| {
-            Scaled {
-                value: Dd::from(p),
-                exponent,
-            }
-            .to_dd()
-            .hi
-        };
-        let mut at = Start {
-            p: value(p),
-            previous: value(previous),
-            largest: 0.0,
-        };
-        for [a, b] in chunk {
-            if exponent == 0 {
-                at.largest = at.largest.max(p.abs());
-            }
-            (previous, p) = (p, (a * mu2 + b) * p - previous);
-            if exponent < 0 && p.abs() > 1.0 {
-                (previous, p, exponent) = (previous * shrink, p * shrink, exponent + 1);
-            }
+    let mut first = recurrence.len();
+    for (l, [a, b]) in recurrence.iter().enumerate() {
+        if exponent == 0 && p.abs() > NEGLIGIBLE {
+            first = first.min(l);
         }
-        starts.push(at);
+        (previous, p) = (p, (a * mu2 + b) * p - previous);
+        if exponent < 0 && p.abs() > 1.0 {
+            (previous, p, exponent) = (previous * shrink, p * shrink, exponent + 1);
+        }
     }
-    starts
+    let value = |p: f64| {
+        let value = Dd::from(p);
+        Scaled { value, exponent }.to_dd().hi
+    };
+    (first, [value(p), value(previous)])
 }
 
 #[cfg(test)]
@@ -264,13 +277,12 @@ mod tests {
                 (pair / BLOCK_PAIRS, pair % BLOCK_PAIRS / LANES, pair % LANES);
             let (mut p, mut previous) = (0.0, 0.0);
             for l in 0..wave.steps {
-                let chunk = l / CHUNK;
-                if chunk < wave.first_chunk[block] {
+                if l < wave.first_step[block] {
                     worst = worst.max(exact[2 * l].abs()).max(exact[2 * l + 1].abs());
                     continue;
                 }
-                if l % CHUNK == 0
-                    && let Some(seed) = wave.seed(block, chunk)
+                if (l % wave.chunk == 0 || l == wave.first_step[block])
+                    && let Some(seed) = wave.seed(block, l)
                 {
                     (p, previous) = (seed[0][group][lane], seed[1][group][lane]);
                 }

@@ -325,6 +325,7 @@ mod tests {
                 stride: &vec![0; m_max + 1],
                 line: 0,
                 offset: 0,
+                ahead: 0,
             };
             plan.forward(&mut grid.clone(), at, whole.as_flattened_mut());
             let mut back = vec![0.0; grid.len()];

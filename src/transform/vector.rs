@@ -4,7 +4,7 @@
 //! way to do the same operations. Which types agree bit for bit is what [`super::kernels::Family`]
 //! names: those with fused multiply-add among themselves, those without among themselves.
 
-#![allow(unsafe_code)] // std::arch
+#![allow(unsafe_code)] // std::arch, and calls of functions compiled for features found at run time
 
 use num_complex::Complex64;
 
@@ -40,6 +40,9 @@ pub(crate) trait Vector: Copy {
     fn pairs(factors: &[f64; 2]) -> Self;
     /// `i` times each of two complex numbers.
     fn times_i(self) -> Self;
+    /// Asks for the memory `offset` values from `base` to be brought near, wherever that is; where
+    /// this cannot be asked for, nothing happens.
+    fn prefetch(base: &f64, offset: isize);
     /// Rows to columns.
     fn transpose(rows: [Self; 4]) -> [Self; 4];
 
@@ -155,6 +158,9 @@ impl<const FUSED: bool> Vector for Array<FUSED> {
     }
 
     #[inline(always)]
+    fn prefetch(_: &f64, _: isize) {}
+
+    #[inline(always)]
     fn transpose(rows: [Self; 4]) -> [Self; 4] {
         std::array::from_fn(|column| Self::each(|row| rows[row].0[column]))
     }
@@ -165,11 +171,11 @@ impl<const FUSED: bool> Vector for Array<FUSED> {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2 {
     use std::arch::x86_64::{
-        __m256d, _mm_loadu_pd, _mm256_add_pd, _mm256_castpd128_pd256, _mm256_div_pd,
-        _mm256_fmadd_pd, _mm256_fmsub_pd, _mm256_loadu_pd, _mm256_max_pd, _mm256_mul_pd,
-        _mm256_permute_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd, _mm256_set1_pd,
-        _mm256_setr_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
-        _mm256_xor_pd,
+        __m256d, _MM_HINT_T0, _mm_loadu_pd, _mm_prefetch, _mm256_add_pd, _mm256_castpd128_pd256,
+        _mm256_div_pd, _mm256_fmadd_pd, _mm256_fmsub_pd, _mm256_loadu_pd, _mm256_max_pd,
+        _mm256_mul_pd, _mm256_permute_pd, _mm256_permute2f128_pd, _mm256_permute4x64_pd,
+        _mm256_set1_pd, _mm256_setr_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd,
+        _mm256_unpacklo_pd, _mm256_xor_pd,
     };
 
     use num_complex::Complex64;
@@ -264,6 +270,13 @@ pub(crate) mod avx2 {
         }
 
         #[inline(always)]
+        fn prefetch(base: &f64, offset: isize) {
+            let address = std::ptr::from_ref(base).wrapping_offset(offset);
+            // Any address may be asked for: it is not read.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+        }
+
+        #[inline(always)]
         fn transpose([a, b, c, d]: [Self; 4]) -> [Self; 4] {
             unsafe {
                 let low = [_mm256_unpacklo_pd(a.0, b.0), _mm256_unpacklo_pd(c.0, d.0)];
@@ -286,7 +299,7 @@ macro_rules! dispatch {
         ($($arg:ident: $type:ty),* $(,)?) $(-> $result:ty)?) => {
         $(#[$doc])*
         #[inline]
-        #[allow(clippy::too_many_arguments)]
+        #[allow(unsafe_code, clippy::too_many_arguments)]
         $visible fn $name(family: $crate::transform::kernels::Family, $($arg: $type),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
