@@ -327,15 +327,13 @@ fn sum_all<'a, V: Vector>(
     fresh: bool,
 ) {
     let mut rest = g;
+    let mut next = || d.next().unwrap_or_default();
     while let Some((g, after)) = rest.split_first_chunk() {
-        let (Some(a), Some(b)) = (d.next(), d.next()) else {
-            return;
-        };
-        sum_tile::<V, 2, 6>(tile, g, groups, [a, b], fresh);
+        sum_tile::<V, 2, 6>(tile, g, groups, [next(), next()], fresh);
         rest = after;
     }
-    if let (Some((g, _)), Some(a)) = (rest.split_first_chunk(), d.next()) {
-        sum_tile::<V, 1, 8>(tile, g, groups, [a], fresh);
+    if let Some((g, _)) = rest.split_first_chunk() {
+        sum_tile::<V, 1, 8>(tile, g, groups, [next()], fresh);
     }
 }
 
