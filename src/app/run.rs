@@ -27,6 +27,7 @@ use crate::report::run::{
 use crate::report::{csv, json, text};
 use crate::solver::model::FLOPS_FORMULA;
 use crate::solver::{Model, SolverError, checksum};
+use crate::transform::kernels::Family;
 use crate::transport::{EngineKind, Transport};
 
 /// Integrates the case of a namelist; prints diagnostics and timing, writes history files,
@@ -195,6 +196,8 @@ struct Rank<'a, T: Transport> {
     checkpoints: Option<CheckpointWriter>,
     provenance: Option<Provenance>,
     setup: Option<Setup>,
+    /// What the ranks compute with, on rank 0.
+    kernel: String,
     diagnostics: Vec<DiagnosticsRecord>,
     points: Vec<PointRecord>,
     /// Steps at the start that were not timed.
@@ -218,9 +221,14 @@ impl<'a, T: Transport> Rank<'a, T> {
                 .restore(integration.restart.filter(|_| root))
                 .map_err(|error| session.explain(error))?;
         }
-        let memory = collective::gather(model.world(), 0, &[model.bytes() as f64])?;
-        let setup = memory.map(|memory| {
-            let bytes = memory.iter().flatten().map(|&bytes| bytes as u64).collect();
+        let own = [model.bytes() as f64, session.family.index() as f64];
+        let all = collective::gather(model.world(), 0, &own)?;
+        let kernel = all.as_ref().map(|all| {
+            let indices: Vec<usize> = all.iter().map(|own| own[1] as usize).collect();
+            Family::of_ranks(&indices)
+        });
+        let setup = all.map(|all| {
+            let bytes = all.iter().map(|own| own[0] as u64).collect();
             setup(session, &model, MemoryRecord::of(bytes))
         });
         Ok(Self {
@@ -232,6 +240,7 @@ impl<'a, T: Transport> Rank<'a, T> {
             checkpoints: None,
             provenance,
             setup,
+            kernel: kernel.unwrap_or_default(),
             diagnostics: Vec::new(),
             points: Vec::new(),
             warmup: 0,
@@ -468,7 +477,7 @@ impl<'a, T: Transport> Rank<'a, T> {
                 .collect(),
             diagnostics: self.diagnostics,
             checksum: format!("{sum:016x}"),
-            kernel: session.family.name().to_owned(),
+            kernel: self.kernel,
             points: self.points,
         };
         results.set_rates();

@@ -19,7 +19,7 @@ use crate::transport::Transport;
 
 /// What goes to the grid, what is made of it there, and who takes what comes back.
 pub trait Evaluation {
-    /// Writes the [`column`] of a unit of this rank, `n = m ..= n_top(m) + 1`, of every field that
+    /// Writes the [column](mod@column) of a unit of this rank, `n = m ..= n_top(m) + 1`, of every field that
     /// goes to the grid, and zeros around. `range`: where the unit lies in arrays as the layout says.
     fn source(&mut self, unit: Unit, range: Range<usize>, columns: [&mut [f64]; INVERSE_FIELDS]);
 

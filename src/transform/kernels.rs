@@ -1,6 +1,6 @@
 //! The inner loops of the Legendre transform, and which machine code runs them.
 //!
-//! One source for every machine: the loops are written over a [`Vector`] of four lanes, and are
+//! One source for every machine: the loops are written over a `Vector` of four lanes, and are
 //! compiled once for AVX2 with fused multiply-add and once for the baseline. A *family* is what
 //! decides the bits: with fused operations or without. Every sum runs over steps (inverse) or
 //! latitudes (forward) one by one in one chain, whatever the number of fields, so a field's result
@@ -37,12 +37,41 @@ impl Family {
         }
     }
 
+    /// Names in reports, by [`Self::index`].
+    const NAMES: [&'static str; 2] = [
+        "plain",
+        if cfg!(target_arch = "x86_64") {
+            "fused (AVX2 + FMA)"
+        } else {
+            "fused"
+        },
+    ];
+
+    /// A number for each family, to be sent to other ranks.
+    pub fn index(self) -> usize {
+        match self {
+            Self::Plain => 0,
+            Self::Fused => 1,
+        }
+    }
+
     /// Its name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Fused if cfg!(target_arch = "x86_64") => "fused (AVX2 + FMA)",
-            Self::Fused => "fused",
+        Self::NAMES[self.index()]
+    }
+
+    /// The name of what the ranks of a job run, from the [`Self::index`] of each: that of their
+    /// family, or that they are mixed and how, since bits are then those of this mixture alone.
+    pub fn of_ranks(indices: &[usize]) -> String {
+        let count = |family: usize| indices.iter().filter(|&&index| index == family).count();
+        match (count(0), count(1)) {
+            (_, 0) => Self::NAMES[0].to_owned(),
+            (0, _) => Self::NAMES[1].to_owned(),
+            (plain, fused) => format!(
+                "mixed: {} on {fused} ranks, {} on {plain};",
+                Self::NAMES[1],
+                Self::NAMES[0]
+            ),
         }
     }
 }
@@ -451,4 +480,18 @@ dispatch! {
 dispatch! {
     /// The same in half as many, for registers of half the width.
     pub(super) chains_6 => chains_6_body(steps: usize, a: f64, b: &Lane, sums: &mut [Lane; 6])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_named_after_its_families() {
+        let fused = Family::NAMES[1];
+        assert_eq!(Family::of_ranks(&[0, 0]), "plain");
+        assert_eq!(Family::of_ranks(&[1]), fused);
+        let mixed = format!("mixed: {fused} on 2 ranks, plain on 1;");
+        assert_eq!(Family::of_ranks(&[1, 0, 1]), mixed);
+    }
 }
