@@ -96,6 +96,25 @@ fn the_ten_meshes_at_t42() {
     }
 }
 
+/// One rank goes through the grid in windows, of some latitude blocks or of some levels: several of
+/// either here, with a remainder.
+#[test]
+fn one_rank_in_windows() {
+    let mut movement = movements().into_iter().cycle();
+    let latitudes = ["problem.truncation=170", "problem.steps=2", "time.dt=120"];
+    let levels = [
+        "problem.truncation=85",
+        "problem.levels=3",
+        "problem.steps=2",
+        "time.dt=300",
+    ];
+    for sets in [&latitudes[..], &levels[..]] {
+        let mut problem = vec!["problem.case=\"williamson-6\""];
+        problem.extend(sets);
+        same_on(&problem, &[(1, 2), (2, 1)], &mut movement);
+    }
+}
+
 #[test]
 fn every_legal_movement() {
     let problem = [

@@ -6,9 +6,11 @@ use super::cli::RunOptions;
 use super::launch::Job;
 use super::session::{Program, Session};
 use super::{print, result_files, session};
+use crate::decomp::algorithm::{FftAlgorithm, LegendreAlgorithm};
 use crate::error::{Error, Result};
 use crate::exchange::choice::ExchangeChoice;
 use crate::exchange::collective;
+use crate::exchange::sum::SumAlgorithm;
 use crate::measure::{Phase, Phases, phases_over_ranks};
 use crate::pencil::choice::AlgorithmChoice;
 use crate::pencil::{FORWARD_FIELDS, INVERSE_FIELDS};
@@ -21,8 +23,9 @@ use crate::report::progress::Progress;
 use crate::report::provenance::Provenance;
 use crate::report::record::{Kind, Record, Verdict};
 use crate::report::run::{
-    AlgorithmRecord, Courant, DiagnosticsRecord, ExchangeRecord, MemoryRecord, MeshRecord,
-    PhaseRecord, PointRecord, RunRecord, RunResults, Setup, StepTimes, TransformCount,
+    AlgorithmRecord, ButterflyRecord, Courant, DiagnosticsRecord, ExchangeRecord, MemoryRecord,
+    MeshRecord, PhaseRecord, PointRecord, RunRecord, RunResults, Setup, StepTimes, SumRecord,
+    TransformCount,
 };
 use crate::report::{csv, json, text};
 use crate::solver::model::FLOPS_FORMULA;
@@ -554,10 +557,31 @@ fn algorithm(choice: &AlgorithmChoice) -> AlgorithmRecord {
         max_requests: pairwise(choice).map(|choice| choice.max_requests),
         overlap: pairwise(choice).map(|choice| choice.overlap),
     };
+    let distributed_fft = choice.fft == FftAlgorithm::Distributed;
+    let distributed_legendre = choice.legendre == LegendreAlgorithm::Distributed;
     AlgorithmRecord {
         fft: choice.fft.name().to_owned(),
         legendre: choice.legendre.name().to_owned(),
-        fft_transpose: exchange(&choice.fft_transpose),
-        legendre_transpose: exchange(&choice.legendre_transpose),
+        fft_transpose: (!distributed_fft).then(|| exchange(&choice.fft_transpose)),
+        fft_butterfly: distributed_fft.then(|| {
+            let method = &choice.fft_butterfly.method;
+            ButterflyRecord {
+                order: method.order.name().to_owned(),
+                protocol: method.protocol.name().to_owned(),
+                handshake: method.handshake,
+                overlap: method.overlap,
+            }
+        }),
+        legendre_transpose: (!distributed_legendre).then(|| exchange(&choice.legendre_transpose)),
+        legendre_sum: distributed_legendre.then(|| {
+            let sum = &choice.legendre_sum;
+            let swapped = sum.algorithm != SumAlgorithm::Native;
+            SumRecord {
+                sum: sum.algorithm.name().to_owned(),
+                order: swapped.then(|| sum.order.name().to_owned()),
+                protocol: swapped.then(|| sum.protocol.name().to_owned()),
+                handshake: swapped.then_some(sum.handshake),
+            }
+        }),
     }
 }

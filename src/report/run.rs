@@ -87,10 +87,40 @@ pub struct AlgorithmRecord {
     pub fft: String,
     /// Of the Legendre transform.
     pub legendre: String,
-    /// Transposes along mesh rows.
-    pub fft_transpose: ExchangeRecord,
-    /// Transposes along mesh columns.
-    pub legendre_transpose: ExchangeRecord,
+    /// Transposes along mesh rows; none with a distributed FFT.
+    pub fft_transpose: Option<ExchangeRecord>,
+    /// Butterflies along mesh rows; of a distributed FFT only.
+    pub fft_butterfly: Option<ButterflyRecord>,
+    /// Transposes along mesh columns; none with a distributed Legendre transform.
+    pub legendre_transpose: Option<ExchangeRecord>,
+    /// Vector sum along mesh columns; of a distributed Legendre transform only.
+    pub legendre_sum: Option<SumRecord>,
+}
+
+/// How the butterflies of a distributed FFT swap, in the namelist's spelling.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ButterflyRecord {
+    /// Order of a swap.
+    pub order: String,
+    /// Protocol of a swap.
+    pub protocol: String,
+    /// Whether a signal precedes each send, whatever the protocol.
+    pub handshake: bool,
+    /// Whether half of the lines is computed while the other half travels.
+    pub overlap: bool,
+}
+
+/// How a distributed Legendre transform adds up, in the namelist's spelling.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SumRecord {
+    /// Steps of the sum.
+    pub sum: String,
+    /// Order of a swap; none with the library's own sum, nor any of what follows.
+    pub order: Option<String>,
+    /// Protocol of a swap.
+    pub protocol: Option<String>,
+    /// Whether a signal precedes each send, whatever the protocol.
+    pub handshake: Option<bool>,
 }
 
 /// How a transpose moves its data, in the namelist's spelling.

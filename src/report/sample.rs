@@ -43,8 +43,20 @@ pub(super) fn setup() -> Setup {
         algorithm: AlgorithmRecord {
             fft: "double-transpose".into(),
             legendre: "transpose".into(),
-            fft_transpose: exchange.clone(),
-            legendre_transpose: exchange,
+            fft_transpose: Some(exchange.clone()),
+            fft_butterfly: Some(ButterflyRecord {
+                order: "ordered".into(),
+                protocol: "nonblocking".into(),
+                handshake: false,
+                overlap: true,
+            }),
+            legendre_transpose: Some(exchange),
+            legendre_sum: Some(SumRecord {
+                sum: "ring".into(),
+                order: Some("simple".into()),
+                protocol: Some("nonblocking-recv".into()),
+                handshake: Some(false),
+            }),
         },
         memory_bytes: MemoryRecord::of(vec![3_500_000, 3_400_000]),
         wind_bound: 493.05,

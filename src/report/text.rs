@@ -4,7 +4,10 @@ use std::fmt::Write;
 
 use super::provenance::{Build, Provenance};
 use super::record::Verdict;
-use super::run::{DiagnosticsRecord, ExchangeRecord, PhaseRecord, PointRecord, RunResults, Setup};
+use super::run::{
+    ButterflyRecord, DiagnosticsRecord, ExchangeRecord, PhaseRecord, PointRecord, RunResults,
+    Setup, SumRecord,
+};
 use super::units::{bytes, count, seconds};
 
 /// Width of the names at the left of header and summary.
@@ -68,15 +71,19 @@ pub fn header(setup: &Setup, provenance: &Provenance) -> String {
     let algorithm = &setup.algorithm;
     line(
         "FFT",
-        format!("{}, {}", algorithm.fft, exchange(&algorithm.fft_transpose)),
+        match (&algorithm.fft_transpose, &algorithm.fft_butterfly) {
+            (Some(transpose), _) => format!("{}, {}", algorithm.fft, exchange(transpose)),
+            (None, Some(swap)) => format!("{}, {}", algorithm.fft, butterfly(swap)),
+            (None, None) => algorithm.fft.clone(),
+        },
     );
     line(
         "Legendre",
-        format!(
-            "{}, {}",
-            algorithm.legendre,
-            exchange(&algorithm.legendre_transpose)
-        ),
+        match (&algorithm.legendre_transpose, &algorithm.legendre_sum) {
+            (Some(transpose), _) => format!("{}, {}", algorithm.legendre, exchange(transpose)),
+            (None, Some(adds)) => format!("{}, {}", algorithm.legendre, sum(adds)),
+            (None, None) => algorithm.legendre.clone(),
+        },
     );
     let memory = &setup.memory_bytes;
     line(
@@ -121,6 +128,28 @@ fn truncation([m, n, k]: [usize; 3]) -> String {
     } else {
         format!("M {m}, N {n}, K {k}")
     }
+}
+
+fn butterfly(choice: &ButterflyRecord) -> String {
+    let mut text = format!("{} {}", choice.order, choice.protocol);
+    if choice.handshake {
+        text.push_str(" handshake");
+    }
+    if choice.overlap {
+        text.push_str(" overlap");
+    }
+    text
+}
+
+fn sum(choice: &SumRecord) -> String {
+    let mut text = format!("{} sum", choice.sum);
+    if let (Some(order), Some(protocol)) = (&choice.order, &choice.protocol) {
+        text.push_str(&format!(" {order} {protocol}"));
+    }
+    if choice.handshake == Some(true) {
+        text.push_str(" handshake");
+    }
+    text
 }
 
 fn exchange(choice: &ExchangeRecord) -> String {
