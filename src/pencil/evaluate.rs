@@ -19,8 +19,8 @@ use crate::transport::Transport;
 
 /// What goes to the grid, what is made of it there, and who takes what comes back.
 pub trait Evaluation {
-    /// Writes the [column](mod@column) of a unit of this rank, `n = m ..= n_top(m) + 1`, of every field that
-    /// goes to the grid, and zeros around. `range`: where the unit lies in arrays as the layout says.
+    /// Writes the [column](mod@column) of a unit of this rank, `n = m ..= n_top(m) + 1`, of every
+    /// field that goes to the grid, and zeros around. `range`: where the unit lies in arrays as the layout says.
     fn source(&mut self, unit: Unit, range: Range<usize>, columns: [&mut [f64]; INVERSE_FIELDS]);
 
     /// Makes the fields that go back, of own longitudes of one group of latitude pairs
@@ -28,8 +28,8 @@ pub trait Evaluation {
     /// them.
     fn products(&mut self, level: usize, group: usize, lines: [&mut [f64]; FORWARD_FIELDS]);
 
-    /// Takes the columns of a unit of every field that came back. What is beyond the last coefficient
-    /// is finite where the coefficients are, and means nothing.
+    /// Takes the columns of a unit of every field that came back. What is around the coefficients is
+    /// finite where they are, and means nothing.
     fn sink(&mut self, unit: Unit, range: Range<usize>, columns: [&[f64]; FORWARD_FIELDS]);
 }
 

@@ -103,11 +103,12 @@ impl Window {
         field: usize,
         group: usize,
     ) -> (LineCells<'_>, &mut [f64]) {
+        let offset = self.offset(level, field);
         let at = LineCells {
             base: &self.base,
             stride: &self.stride,
             line: group as isize,
-            offset: ((level * FORWARD_FIELDS + field) * self.groups * CELL) as isize,
+            offset,
             ahead: 0,
         };
         (at, &mut self.cells)
